@@ -41,7 +41,7 @@ def test_it_is_the_reference_in_rationals(layout, p, average):
     exact = train_linked(fractions(X), Y.tolist(), list(range(40)) * 3, p, EXACT)
     assert all(isinstance(w, Fraction | int) for w in exact.w)
     assert clf._state.w.tolist() == [float(w) for w in exact.w]
-    assert clf._state.dual.theta.tolist() == [float(t) for t in exact.theta]
+    assert clf._state.memory["dual"].theta.tolist() == [float(t) for t in exact.theta]
     assert clf.trace_.index.tolist() == [mistake.index for mistake in exact.mistakes]
     assert clf.trace_.score.tolist() == [float(mistake.score) for mistake in exact.mistakes]
     if average:
@@ -87,12 +87,12 @@ def test_growing_sums_are_divided_on_the_way():
     """Each row outweighs all before it and contradicts them, so that each visit is a mistake."""
     rows, y = np.array([1.0, 0.25]) * 8.0 ** np.arange(40)[:, None], np.tile([1, -1], 20)
     clf = rb.PNormPerceptron(20, bias=None, order="cyclic", max_iter=1, average=True).fit(rows, y)
-    assert clf._state.dual.unit[0] < 1.0
+    assert clf._state.memory["dual"].unit[0] < 1.0
     assert np.isfinite(clf._state.w).all()
     exact = train_linked(fractions(rows), y.tolist(), range(40), 20, EXACT, root=0)
     assert clf.trace_.index.tolist() == [mistake.index for mistake in exact.mistakes] == list(range(40))
-    theta = [float(t) * clf._state.dual.unit[0] for t in exact.theta]
-    assert clf._state.dual.theta.tolist() == theta
+    theta = [float(t) * clf._state.memory["dual"].unit[0] for t in exact.theta]
+    assert clf._state.memory["dual"].theta.tolist() == theta
     assert clf.trace_.replay(rows, y).coef.tobytes() == clf.coef_.tobytes()
 
 

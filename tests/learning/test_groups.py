@@ -61,7 +61,8 @@ def trained(n_jobs, X, y, kind=rb.Perceptron, fit=None, **parameters):
         warnings.simplefilter("ignore", ConvergenceWarning)
         clf.fit(X, y) if fit is None else fit(clf)
     state, trace = clf._state, clf.trace_
-    kept = [state.w, state.u, *(state.shrunk or ()), *(state.variance or ())[:1], *(state.dual or ())[:2]]
+    memory = state.memory.values()
+    kept = [state.w, state.u, *(array for each in memory for array in (*each.shared, *each.shaped))]
     bits = [None if each is None else np.ascontiguousarray(each).tobytes() for each in kept]
     mistakes = None if trace.mistakes is None else [np.array(column).tolist() for column in trace.mistakes]
     counts = clf.mistakes_per_pass_.tolist(), clf.n_iter_, clf.stop_reason_, state.visits, losses

@@ -12,7 +12,7 @@ from rosenblatt.estimators._parameters import check_choice, check_number
 from rosenblatt.estimators.perceptron import OwnRule, Perceptron
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.learning.stream import Stream
-from rosenblatt.loops.rules import Confidence, Rule
+from rosenblatt.loops.rules import Confidence, Rule, Variance
 from rosenblatt.rows.reals import read_only
 
 
@@ -138,8 +138,9 @@ class ConfidenceWeightedClassifier(OwnRule):
         """The variance of each weight of `coef_`."""
         self._require_fitted("variance_")
         state = self._state.narrowed(self._width).spread()
-        assert state.variance is not None, "the rule has variances"
-        return read_only(state.variance.s.reshape(-1, self._width + 1)[:, :-1].copy())
+        variance = state.memory["variance"]
+        assert isinstance(variance, Variance), "the rule has variances"
+        return read_only(variance.s.reshape(-1, self._width + 1)[:, :-1].copy())
 
     def _own_rule(self, rule: Rule) -> Confidence:
         check_choice("rule", self.rule, ("arow", "scw"))
@@ -153,8 +154,7 @@ class ConfidenceWeightedClassifier(OwnRule):
 
     def _rule_to_go_on_by(self, stream: Stream) -> Any:
         rule = super()._rule_to_go_on_by(stream)
-        variance = stream.state.variance
-        if variance is None or variance.phi != rule.phi:  # type: ignore[attr-defined]
+        if not stream.state.memory["variance"].suits(rule):
             raise ParameterError(
                 "rule and confidence cannot change while a stream is under way. Use a new estimator."
             )

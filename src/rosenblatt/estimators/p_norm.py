@@ -9,7 +9,7 @@ from typing import Any
 from rosenblatt.estimators._linear import perceptron_state
 from rosenblatt.estimators.perceptron import Perceptron
 from rosenblatt.exceptions import ParameterError
-from rosenblatt.loops.rules import Power, Rule
+from rosenblatt.loops.rules import Dual, Power, Rule
 
 LARGEST_P = 64
 
@@ -126,8 +126,9 @@ class PNormPerceptron(Perceptron):
     def p_(self) -> int:
         """The power in use."""
         self._require_fitted("p_")
-        assert self._state.dual is not None, "the rule has a power"
-        return int(self._state.dual.p)
+        dual = self._state.memory["dual"]
+        assert isinstance(dual, Dual), "the rule has a power"
+        return int(dual.p)
 
     def _own_rule(self, rule: Rule) -> Power:
         if isinstance(self.p, str) and self.p == "auto":

@@ -245,7 +245,9 @@ class KernelState(State):
         u = np.zeros_like(self.w) if begins else copy.u if average else None
         return replace(copy, u=u, visits=0 if begins else self.visits)
 
-    def _each(self, change: Callable[[Floats], Floats]) -> KernelState:
+    def _each(
+        self, change: Callable[[Floats], Floats], even: Callable[[Floats], Floats] | None = None
+    ) -> KernelState:
         return replace(self, w=change(self.w), u=None if self.u is None else change(self.u))
 
 

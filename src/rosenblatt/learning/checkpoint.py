@@ -270,8 +270,7 @@ def restore(loop: PerceptronFit, saved: Saved) -> None:
 
 
 def _kind(state: State) -> tuple[Any, ...]:
-    parts = (state.u, state.shrunk, state.met, state.variance, state.dual)
-    return state.shape, *(part is None for part in parts)
+    return state.shape, state.u is None, state.met is None, frozenset(state.memory)
 
 
 def discard(path: str | os.PathLike[str]) -> None:

@@ -6,10 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from rosenblatt.exceptions import ShapeError
-from rosenblatt.learning.state import Dual, State
+from rosenblatt.learning.state import State
 from rosenblatt.rows.batch import Batch
 from rosenblatt.tables.blocks import Blocks, Change, MemoryBlocks, protect_rows
 from rosenblatt.tables.scaling import Filling, Scaling, Transformation, writable
@@ -50,17 +48,15 @@ def _filled(batch: Batch, filling: Filling | None) -> Batch:
 def fold_state(state: State, scaling: Scaling) -> State:
     """Return a state for unscaled features; the sum behind an average is folded as the weights are.
 
-    Variances begin anew: those of shifted features are not variances of single weights. θ becomes that of the
-    weights.
+    What a rule keeps besides becomes that of the weights.
     """
     met = state.met
     if met is not None:
         scaling = Scaling(scaling.mean[met.columns], scaling.deviation[met.columns])
     u = None if state.u is None else scaling.fold(state.u)
-    variance = state.variance and state.variance._replace(s=np.ones_like(state.w))
     w = scaling.fold(state.last())
-    dual = state.dual and Dual.of(w, state.dual.p, state.n_features)
-    return State(w, u, state.visits, met=met, variance=variance, dual=dual)
+    memory = {name: kept.anew(w, state.n_features) for name, kept in state.memory.items() if kept.rule is not None}
+    return State(w, u, state.visits, met, memory)
 
 
 class ScaledBlocks(Blocks):

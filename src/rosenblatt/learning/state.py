@@ -6,16 +6,16 @@ How the weights of a model were mixed, where its rows were in several partitions
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, TypeAlias
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.exceptions import TrainingOverflowError
 from rosenblatt.loops.layout import CSR, Rows, Unsigned, oriented
-from rosenblatt.loops.rules import Confidence, Linked, Power, Shaped, Shrunk
+from rosenblatt.loops.rules import Memory, Rule, Shrinking, Shrunk, memory_of
 from rosenblatt.rows.memory import require_memory, require_weights
 from rosenblatt.rows.reals import read_only
 from rosenblatt.schema.codecs import Count, Number, Record, Text
@@ -184,43 +184,8 @@ class MetFeatures:
         return spread
 
 
-ONE = np.float64(1.0).view(np.int64)
 BYTES_A_GROWING_WEIGHT = 16
 """Bytes that a weight takes while there are more and more: the new array, and the old one until it is copied."""
-
-
-class Variance(NamedTuple):
-    """The variances of the weights, and the φ of the rule that changes them; see `rosenblatt.loops.variances`."""
-
-    s: Floats
-    phi: float
-
-    def each(self, change: Callable[[Floats], Floats]) -> Variance:
-        """Return the variances with features or classes chosen as `change` chooses weights; new ones are 1.
-
-        A new weight has the bits of zero. So the bits of 1 are taken out of all variances, and put in afterwards.
-        """
-        changed = change((self.s.view(np.int64) ^ ONE).view(np.float64))
-        return self._replace(s=(changed.view(np.int64) ^ ONE).view(np.float64))
-
-
-class Dual(NamedTuple):
-    """The vector θ that weights follow by a link of power p, and its unit; see `rosenblatt.loops.p_norm_link`."""
-
-    theta: Floats
-    unit: Floats
-    p: float
-
-    def each(self, change: Callable[[Floats], Floats]) -> Dual:
-        """Return θ with features or classes chosen as `change` chooses weights."""
-        return Dual(change(self.theta), self.unit.copy(), self.p)
-
-    @classmethod
-    def of(cls, w: Floats, p: float, n_features: int) -> Dual:
-        """Return θ of weights; p = 0 stands for the even number nearest to 2 ln d."""
-        p = p or max(2.0, 2.0 * round(math.log(n_features)))
-        theta = w.copy(order="K") if p == 2.0 else np.sign(w) * np.abs(w) ** (1.0 / (p - 1.0))
-        return cls(theta, np.array([1.0, np.abs(theta).max(initial=0.0)]), p)
 
 
 @dataclass(eq=False, slots=True)
@@ -232,11 +197,9 @@ class State:
     w: Floats
     u: Floats | None = None  # for averaging: the sum of all corrections, each times the visits before it
     visits: int = 0  # visits so far
-    # with a penalty: how far the weights have shrunk since they were written to `w` (`rosenblatt.loops.decay`)
-    shrunk: Shrunk | None = None
     met: MetFeatures | None = None  # the features with weights, if they are not all of them
-    variance: Variance | None = None  # of each weight, for a `Confidence` rule
-    dual: Dual | None = None  # what the weights follow, for a `Power` rule
+    # what the rule or the penalty keeps besides, by name; values are replaced together
+    memory: Mapping[str, Memory] = field(default_factory=dict)
 
     @classmethod
     def zero(
@@ -246,8 +209,9 @@ class State:
         met = MetFeatures.none_of(shape[-1] - 1) if sparse else None
         shape = (*shape[:-1], 1) if sparse else shape
         require_weights(shape, average=average, shrinks=shrinks)
-        shrunk = Shrunk(np.array([1.0, 0.0]), np.zeros(shape)) if shrinks else None
-        return cls(np.zeros(shape), np.zeros(shape) if average else None, shrunk=shrunk, met=met)
+        w = np.zeros(shape)
+        memory = {Shrinking.name: Shrinking.none_of(w)} if shrinks else {}
+        return cls(w, np.zeros(shape) if average else None, met=met, memory=memory)
 
     @property
     def n_features(self) -> int:
@@ -265,10 +229,16 @@ class State:
         return np.atleast_2d(self.w)
 
     @property
+    def shrunk(self) -> Shrinking | None:
+        """How far the weights have shrunk since they were written, with a penalty."""
+        found = self.memory.get(Shrinking.name) if self.memory else None
+        return cast("Shrinking | None", found)
+
+    @property
     def shrunk_machines(self) -> Shrunk:
         """How far the weights have shrunk, one row for each machine: a view as well."""
         assert self.shrunk is not None, "only weights under a penalty shrink"
-        return self.shrunk._replace(paid=np.atleast_2d(self.shrunk.paid))
+        return self.shrunk.machines
 
     def copy(self) -> State:
         """Return a state that shares no array with this one."""
@@ -291,42 +261,39 @@ class State:
             self._take(self.spread())
         self.w = oriented(self.w, X)
         self.u = None if self.u is None else oriented(self.u, X)
-        if self.shrunk is not None:
-            self.shrunk = self.shrunk._replace(paid=oriented(self.shrunk.paid, X))
-        if self.variance is not None:
-            self.variance = self.variance._replace(s=oriented(self.variance.s, X))
-        if self.dual is not None:
-            self.dual = self.dual._replace(theta=oriented(self.dual.theta, X))
+        if self.memory:
+            self.memory = self._memory_by(lambda memory: memory.oriented_by(lambda w: oriented(w, X)))
         return rows
+
+    def _memory_by(self, change: Callable[[Memory], Memory]) -> dict[str, Memory]:
+        return {name: change(memory) for name, memory in self.memory.items()}
 
     @property
     def moves_more(self) -> bool:
         """Whether an update moves more than weights, so that their sum for averaging must move with them."""
-        return self.variance is not None or self.dual is not None
+        return bool(self.memory) and any(memory.rule is not None for memory in self.memory.values())
 
     def rule_of_loops(self, rule: Any) -> Any:
-        """Return a rule as the loops read it: with the variances or the θ of this state, if it has any."""
-        if self.dual is not None:
-            theta, unit, p = self.dual
-            return Linked(**rule._asdict() | {"p": p}, theta=theta, unit=unit)
-        return rule if self.variance is None else Shaped(**rule._asdict(), s=self.variance.s)
+        """Return a rule as the loops read it: with what this state keeps for it."""
+        for memory in self.memory.values():
+            rule = memory.rule_of_loops(rule)
+        return rule
+
+    def rule_of_replay(self, beta: float) -> Any:
+        """Return all of the rule that recorded steps depend on, as the loops read it."""
+        own = [memory for memory in self.memory.values() if memory.rule is not None]
+        return own[0].rule_of_loops(own[0].rule_of_replay(beta)) if own else Rule(beta=beta)
 
     def for_updates_by(self, rule: Any) -> State:
         """Return the same state with what the rule moves besides weights: its own, or that of a start."""
-        variance, dual = self.variance, self.dual
-        if not isinstance(rule, Confidence):
-            variance = None
-        elif variance is None or variance.phi != rule.phi:
-            variance = Variance(np.ones_like(self.w), rule.phi)
-        if not isinstance(rule, Power):
-            dual = None
-        elif dual is None or dual.p != (rule.p or dual.p):
-            dual = Dual.of(self.w, rule.p, self.n_features)
-        return (
-            self
-            if variance is self.variance and dual is self.dual
-            else replace(self, variance=variance, dual=dual)
-        )
+        kind = memory_of(rule)
+        held = {name: memory for name, memory in self.memory.items() if memory.rule is None}
+        if kind is not None:
+            own = self.memory.get(kind.name)
+            if own is None or not own.suits(rule):
+                own = kind.begin(rule, self.w, self.n_features)
+            held[kind.name] = own
+        return self if held == self.memory else replace(self, memory=held)
 
     def become(self, other: State) -> None:
         """Copy the values of a state of the same features."""
@@ -336,14 +303,8 @@ class State:
         np.copyto(self.w, other.w)
         if self.u is not None and other.u is not None:
             np.copyto(self.u, other.u)
-        if self.shrunk is not None and other.shrunk is not None:
-            np.copyto(self.shrunk.sums, other.shrunk.sums)
-            np.copyto(self.shrunk.paid, other.shrunk.paid)
-        if self.variance is not None and other.variance is not None:
-            np.copyto(self.variance.s, other.variance.s)
-        if self.dual is not None and other.dual is not None:
-            np.copyto(self.dual.theta, other.dual.theta)
-            np.copyto(self.dual.unit, other.dual.unit)
+        for name in self.memory.keys() & other.memory.keys():
+            self.memory[name].take(other.memory[name])
         self.visits, self.met = other.visits, other.met
 
     def spread(self) -> State:
@@ -353,23 +314,21 @@ class State:
     def gathered(self) -> State:
         """Return the same state with weights only for features some of whose numbers are not zero, nor −0."""
         kept = np.zeros(self.w.shape[-1] - 1, np.bool_)
-        others = [
-            None if self.shrunk is None else self.shrunk.paid,
-            None if self.dual is None else self.dual.theta,
-        ]
-        for w in (self.w, self.u, *others):
+        moved = [array for memory in self.memory.values() for array in memory.moved]
+        for w in (self.w, self.u, *moved):
             if w is not None:
                 numbers = w[..., :-1].view(np.int64)
                 kept |= numbers.astype(np.bool_) if w.ndim == 1 else numbers.any(axis=0)
-        if self.variance is not None:
-            kept |= (np.atleast_2d(self.variance.s)[:, :-1] != 1.0).any(axis=0)
         places = np.flatnonzero(kept)
         met = MetFeatures(places if self.met is None else self.met.columns[places], self.n_features)
         return replace(self._each(lambda w: w[..., np.append(places, -1)]), met=met)
 
     def last(self) -> Floats:
         """Return the weights after the last visit, bias last."""
-        return self.w.copy(order="K") if self.shrunk is None else self.shrunk.weights(self.w)
+        w = self.w.copy(order="K")
+        for memory in self.memory.values():
+            w = memory.weights(w)
+        return w
 
     def hypothesis(self) -> Floats:
         """Return the weights that predict, bias last: the last ones, or their average over the visits."""
@@ -419,25 +378,20 @@ class State:
         An average that begins now covers the visits from now on.
         """
         begins = average and self.u is None
-        shrunk = self.shrunk
-        if shrinks != (shrunk is not None):
-            shrunk = Shrunk(np.array([1.0, 0.0]), np.zeros_like(self.w)) if shrinks else None
-        return State(
-            self.w if shrunk is self.shrunk else self.last(),
-            np.zeros_like(self.w) if begins else self.u if average else None,
-            0 if begins else self.visits,
-            shrunk,
-            self.met,
-            self.variance,
-            self.dual,
-        )
+        w, memory = self.w, dict(self.memory)
+        if shrinks != (self.shrunk is not None):
+            w = self.last()
+            memory.pop(Shrinking.name, None)
+            memory |= {Shrinking.name: Shrinking.none_of(w)} if shrinks else {}
+        u = np.zeros_like(w) if begins else self.u if average else None
+        return State(w, u, 0 if begins else self.visits, self.met, memory)
 
     def mirrored(self) -> State:
         """Return the state that training with the opposite labels would have reached.
 
         Subtraction from zero, unlike negation, keeps zeros positive, as training does.
         """
-        return replace(replace(self, variance=None)._each(lambda w: 0.0 - w), variance=self.variance)
+        return self._each(lambda w: 0.0 - w, lambda s: s.copy(order="K"))
 
     def unfolded(self) -> State:
         """Return the one machine of two classes as one vector for each class.
@@ -445,8 +399,7 @@ class State:
         Comparing the classes directly from zero would have reached this state: a mistake adds to one vector what
         it subtracts from the other.
         """
-        variance = self.variance and self.variance.each(lambda s: np.stack([s, s]))
-        return replace(replace(self, variance=None)._each(lambda w: np.stack([0.0 - w, w])), variance=variance)
+        return self._each(lambda w: np.stack([0.0 - w, w]), lambda s: np.stack([s, s]))
 
     def some(self, machines: Ints, X: Rows) -> State:
         """Return a copy of some machines, in the memory order that the loops for `X` read."""
@@ -465,11 +418,8 @@ class State:
         self.w.T[:, which] = other.w.T
         if self.u is not None and other.u is not None:
             self.u.T[:, which] = other.u.T
-        if self.shrunk is not None and other.shrunk is not None:
-            np.copyto(self.shrunk.sums, other.shrunk.sums)
-            self.shrunk.paid.T[:, which] = other.shrunk.paid.T
-        if self.variance is not None and other.variance is not None:
-            self.variance.s.T[:, which] = other.variance.s.T
+        for name in self.memory.keys() & other.memory.keys():
+            self.memory[name].take(other.memory[name], which)
 
     def with_class(self, code: int) -> State:
         """Return the same state with one more class, with weights of zero, at position `code`."""
@@ -478,23 +428,21 @@ class State:
 
     def _require_room(self, shape: tuple[int, ...]) -> None:
         """Raise `ParameterError` if a larger state, and the start of a trace, exceed the free memory."""
-        n_arrays = 1 + (self.u is not None) + (self.shrunk is not None) + (self.variance is not None)
+        n_arrays = 1 + (self.u is not None) + sum(len(memory.slots) for memory in self.memory.values())
         require_memory(
             f"Going on with {math.prod(shape):,} weights",
             2 * BYTES_A_GROWING_WEIGHT * n_arrays * math.prod(shape),
             "Hash the names of features into fewer, such as with rosenblatt.TableEncoder, or learn fewer classes.",
         )
 
-    def _each(self, change: Callable[[Floats], Floats]) -> State:
+    def _each(self, change: Callable[[Floats], Floats], even: Callable[[Floats], Floats] | None = None) -> State:
         u = None if self.u is None else change(self.u)
-        shrunk = self.shrunk and Shrunk(self.shrunk.sums.copy(), np.abs(change(self.shrunk.paid)))
-        variance = self.variance and self.variance.each(change)
-        dual = self.dual and self.dual.each(change)
-        return State(change(self.w), u, self.visits, shrunk, self.met, variance, dual)
+        memory = self._memory_by(lambda memory: memory.each(change, even)) if self.memory else {}
+        return State(change(self.w), u, self.visits, self.met, memory)
 
     def _take(self, other: State) -> None:
         self.w, self.u, self.visits = other.w, other.u, other.visits
-        self.shrunk, self.met, self.variance, self.dual = other.shrunk, other.met, other.variance, other.dual
+        self.met, self.memory = other.met, other.memory
 
 
 def _span(machines: Ints) -> slice | Ints:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, fields
 from typing import Any
 
 from rosenblatt.learning.linear import LinearModel
 from rosenblatt.learning.scheme import Scheme
-from rosenblatt.learning.state import Dual, MetFeatures, State, Variance, is_wide
-from rosenblatt.loops.rules import Penalty, Shrunk
+from rosenblatt.learning.state import MetFeatures, State, is_wide
+from rosenblatt.loops.rules import MEMORIES, Memory, Penalty
 from rosenblatt.schema.codecs import INTEGERS, Array, Codec, Context, Count, Maybe, Number, Record, Text, require
 from rosenblatt.schema.plain import Labels, Names
 
@@ -25,26 +24,18 @@ def _sound_scheme(scheme: Scheme) -> None:
     require((scheme.kind == "binary") == (scheme.n_classes <= 2), "the scheme does not fit its number of classes")
 
 
-def require_sound_shrunk(shrunk: Shrunk) -> None:
-    """Require the two sums of a penalty, which loops read without a check."""
-    require(len(shrunk.sums) == 2 and shrunk.sums[0] > 0.0, "the state of the penalty is invalid")
-
-
 def require_sound_state(state: State) -> None:
-    """Require weights, averages and penalties of the same shape, and features that have them."""
+    """Require weights, averages and what rules keep of the same shape, and features that have them."""
     met = state.met
     require(len(state.w) > 0 and state.w.shape[-1] >= (2 if met is None else 1), "there are no weights")
     if met is not None:
         require(len(met.columns) == state.w.shape[-1] - 1, "weights and features met contradict each other")
     require(state.u is None or state.u.shape == state.w.shape, "weights and averages have different shapes")
-    shrunk = state.shrunk
-    require(shrunk is None or shrunk.paid.shape == state.w.shape, "weights and penalties have different shapes")
-    s = None if state.variance is None else state.variance.s
-    require(s is None or s.shape == state.w.shape, "weights and variances have different shapes")
-    if state.dual is not None:
-        theta, unit, p = state.dual
-        require(theta.shape == state.w.shape and len(unit) == 2, "weights and their powers have different shapes")
-        require(p == int(p) and unit[0] > 0.0 and unit[1] >= 0.0, "the powers of the weights are invalid")
+    for name, memory in state.memory.items():
+        same = all(array.shape == state.w.shape for array in memory.shaped)
+        require(same, f"weights and the values of {name} have different shapes")
+        fault = memory.fault()
+        require(fault is None, fault or "")
 
 
 SCHEME = Record(
@@ -85,30 +76,41 @@ class States:
             gathered = value.gathered()
             sparse = value.met is not None or 2 * gathered.w.shape[-1] <= value.w.shape[-1]
             state = gathered if sparse else value
-        return self._record.encode(state, at, context)
+        return self._record(state.memory.keys() - FIRST_MEMORIES).encode(state, at, context)
 
     def decode(self, stored: Any, at: str, context: Context) -> State:
         """Return the state, with weights for all features unless that would take much memory."""
-        state: State = self._record.decode(stored, at, context)
+        others = stored.keys() & (MEMORIES.keys() - FIRST_MEMORIES) if isinstance(stored, dict) else set()
+        state: State = self._record(others).decode(stored, at, context)
         return state if is_wide(state.shape) else state.spread()
 
-    @cached_property
-    def _record(self) -> Record:
-        shrunk = Record(Shrunk, {"sums": Array(), "paid": self.weights}, check=require_sound_shrunk)
-        variance = Record(Variance, {"s": self.weights, "phi": Number(least=0.0)})
-        dual = Record(Dual, {"theta": self.weights, "unit": Array(), "p": Number(least=2.0)})
-        parts: dict[str, Codec] = {
-            "w": self.weights,
-            "u": Maybe(self.weights),
-            "visits": Count(),
-            "shrunk": Maybe(shrunk),
-            "met": Maybe(MET),
-            "variance": Maybe(variance),
-            "dual": Maybe(dual),
-        }
-        return Record(State, parts, check=require_sound_state)
+    def _record(self, others: set[str]) -> Record:
+        """Return the codec of a state with places for the memories of these names too."""
+        first: dict[str, Codec] = {"w": self.weights, "u": Maybe(self.weights), "visits": Count()}
+        kept = {name: Maybe(self._memory(MEMORIES[name])) for name in (*FIRST_MEMORIES, *sorted(others))}
+        shrunk = {"shrunk": kept.pop("shrunk")}
+        return Record(_state, first | shrunk | {"met": Maybe(MET)} | kept, _parts, require_sound_state)
+
+    def _memory(self, kind: type[Memory]) -> Record:
+        def codec(name: str) -> Codec:
+            if name in kind.slots:
+                return self.weights
+            return Number(least=kind.least[name]) if name in kind.least else Array()
+
+        return Record(kind, {each.name: codec(each.name) for each in fields(kind)})
 
 
+def _state(w: Any, u: Any, visits: int, met: Any, **memory: Memory | None) -> State:
+    return State(w, u, visits, met, {name: kept for name, kept in memory.items() if kept is not None})
+
+
+def _parts(state: State) -> dict[str, Any]:
+    held = {"w": state.w, "u": state.u, "visits": state.visits, "met": state.met}
+    return held | {name: state.memory.get(name) for name in MEMORIES}
+
+
+FIRST_MEMORIES = ("shrunk", "variance", "dual")
+"""The memories that have a place in every file; those of other rules are written where they are used."""
 STATE: Codec = States()
 
 HYPERPLANES: dict[str, Codec] = {

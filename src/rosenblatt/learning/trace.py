@@ -16,7 +16,7 @@ from rosenblatt.learning.recorder import Mistakes
 from rosenblatt.learning.scheme import Scheme
 from rosenblatt.learning.state import State
 from rosenblatt.loops.layout import Log, Rows, Targets
-from rosenblatt.loops.rules import Confidence, Penalty, Power, Rule
+from rosenblatt.loops.rules import Penalty
 from rosenblatt.rows.batch import Batch, as_labelled
 from rosenblatt.typing import Floats, Ints
 
@@ -373,11 +373,7 @@ class Trace:
 
     def _rule_of(self, state: State) -> Any:
         """Return all of the rule that recorded steps depend on."""
-        if state.dual is not None:
-            return state.rule_of_loops(Power(beta=self.bias))
-        if state.variance is None:
-            return Rule(beta=self.bias)
-        return state.rule_of_loops(Confidence(beta=self.bias, phi=state.variance.phi))
+        return state.rule_of_replay(self.bias)
 
     def _require_possible(self, codes: Ints, index: NDArray[Any], machine: NDArray[Any], first: int = 0) -> None:
         """Require that each mistake is possible on a row of its class: loops search for its machine unchecked."""

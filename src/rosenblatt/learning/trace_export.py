@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import fields
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -14,8 +15,8 @@ from rosenblatt.atomic import replacing
 from rosenblatt.exceptions import InputError, ParameterError
 from rosenblatt.learning.recorder import Mistakes
 from rosenblatt.learning.scheme import Scheme
-from rosenblatt.learning.state import Dual, State, Variance
-from rosenblatt.loops.rules import Penalty, Shrunk
+from rosenblatt.learning.state import State
+from rosenblatt.loops.rules import MEMORIES, Memory, Penalty
 
 if TYPE_CHECKING:
     from rosenblatt.learning.trace import Trace
@@ -62,10 +63,8 @@ def load(path: Path) -> Trace:
 def _from_arrays(held: dict[str, Any]) -> Trace:
     from rosenblatt.learning.trace import Trace
 
-    shrunk = Shrunk(held["start_sums"], held["start_paid"]) if "penalty" in held else None
-    variance = Variance(held["start_s"], float(held["phi"])) if "phi" in held else None
-    dual = Dual(held["start_theta"], held["unit"], float(held["p"])) if "start_theta" in held else None
-    begun = State(held["start_w"], held.get("start_u"), int(held["start_visits"]), shrunk, None, variance, dual)
+    memory = {name: found for name, kind in MEMORIES.items() if (found := _memory(kind, held)) is not None}
+    begun = State(held["start_w"], held.get("start_u"), int(held["start_visits"]), memory=memory)
     trace = Trace(
         mistakes=Mistakes(*(held[name] for name in Mistakes._fields)) if "index" in held else None,
         mistakes_per_pass=held["mistakes_per_pass"],
@@ -83,6 +82,19 @@ def _from_arrays(held: dict[str, Any]) -> Trace:
     )
     require_sound(trace)
     return trace
+
+
+def _memory(kind: type[Memory], held: dict[str, Any]) -> Memory | None:
+    """Return what a record keeps of one kind of memory, if it keeps any."""
+    names = {each.name: _exported(kind, each.name) for each in fields(kind)}
+    if not held.keys() & set(names.values()):
+        return None
+    made = {field: float(held[name]) if field in kind.least else held[name] for field, name in names.items()}
+    return kind(**made)
+
+
+def _exported(kind: type[Memory], field: str) -> str:
+    return kind.exported.get(field, f"start_{kind.name}_{field}")
 
 
 def require_sound(trace: Trace) -> None:
@@ -108,22 +120,17 @@ def sound_run(trace: Trace) -> bool:
 
 
 def _sound_start(trace: Trace) -> bool:
-    w, u, shrunk, variance = trace.start.w, trace.start.u, trace.start.shrunk, trace.start.variance
-    weights = [w, *([] if u is None else [u]), *([] if shrunk is None else [shrunk.paid])]
-    weights += [] if variance is None else [variance.s]
-    if trace.start.dual is not None:
-        theta, unit, p = trace.start.dual
-        weights.append(theta)
-        if not (_is_column(unit, np.float64) and len(unit) == 2 and unit[0] > 0.0 and 2 <= p < np.inf):
-            return False
+    w, u, kept = trace.start.w, trace.start.u, trace.start.memory.values()
+    weights = [w, *([] if u is None else [u]), *(array for memory in kept for array in memory.shaped)]
+    if any(memory.fault() is not None for memory in kept):
+        return False
     shape = trace.scheme.shape(trace.n_features)
     if not all(array.dtype == np.float64 and array.shape == shape for array in weights):
         return False
-    if shrunk is None or trace.penalty is None:
-        return shrunk is None and trace.penalty is None
-    sums, (keep, rent) = shrunk.sums, trace.penalty
-    whole = _is_column(sums, np.float64) and len(sums) == 2 and bool(np.isfinite(sums).all())
-    return whole and bool(sums[0] > 0.0) and 0.0 < keep <= 1.0 and 0.0 <= rent < np.inf
+    if trace.start.shrunk is None or trace.penalty is None:
+        return trace.start.shrunk is None and trace.penalty is None
+    keep, rent = trace.penalty
+    return 0.0 < keep <= 1.0 and 0.0 <= rent < np.inf
 
 
 def sound_mistakes(trace: Trace) -> bool:
@@ -168,13 +175,10 @@ def _write_npz(trace: Trace, file: BinaryIO) -> None:
     held |= {"start_w": start.w, "start_visits": start.visits}
     if start.u is not None:
         held["start_u"] = start.u
-    if trace.penalty is not None and start.shrunk is not None:
-        sums, paid = start.shrunk
-        held |= {"penalty": np.array(trace.penalty), "start_sums": sums, "start_paid": paid}
-    if start.variance is not None:
-        held |= {"start_s": start.variance.s, "phi": start.variance.phi}
-    if start.dual is not None:
-        held |= {"start_theta": start.dual.theta, "unit": start.dual.unit, "p": start.dual.p}
+    if trace.penalty is not None:
+        held["penalty"] = np.array(trace.penalty)
+    for memory in start.memory.values():
+        held |= {_exported(type(memory), name): value for name, value in memory.parts.items()}
     held |= {name: value for name in ("radius", "cut") if (value := getattr(trace, name)) is not None}
     np.savez_compressed(file, allow_pickle=False, **held)
 

@@ -384,7 +384,7 @@ class Visitor:
         """Return the machines that each thread trains; none if one thread trains them all."""
         if not self.may_screen or not isinstance(self.targets, Machines):
             return []
-        if self.state.dual is not None:  # its machines share a unit
+        if not all(memory.divides for memory in self.state.memory.values()):
             return []
         products = n_visits * (self.batch.stored // self.batch.n_rows) * self._mistakes_a_visit
         if products < max(WORTH_THREADS, WORTH_COPIES * self.state.w.size):

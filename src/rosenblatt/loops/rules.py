@@ -10,7 +10,8 @@ no bias          ``beta = 0``             the hyperplane passes through the orig
 ties             ``tie_plus, tie_minus``  the share of a step that is taken at y f = margin
 ===============  =======================  ==============================================
 
-Rules of other kinds have numbers of their own after these five; `rosenblatt.loops.visits` knows their steps.
+Rules of other kinds have numbers of their own after these five; `rosenblatt.loops.visits` knows their steps. A
+rule that keeps more than weights declares its memory, next to it: a `Memory`.
 
 A penalty and its effect on weights as values, which need no compiled loop; `decay` trains with them.
 """
@@ -18,12 +19,137 @@ A penalty and its effect on weights as values, which need no compiled loop; `dec
 from __future__ import annotations
 
 import math
-from typing import Any, Literal, NamedTuple, TypeAlias
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.typing import Floats
+
+
+class Slot(NamedTuple):
+    """An array of the shape of the weights, as a memory declares it."""
+
+    fill: float = 0.0  # the value that belongs to a weight that nothing has moved
+    odd: bool = True  # whether training with the opposite labels leads to the opposite values
+
+
+MEMORIES: dict[str, type[Memory]] = {}
+"""The memories that rules and penalties have declared, by name."""
+
+
+@dataclass(frozen=True, eq=False)
+class Memory:
+    """What training keeps besides weights and their sums: arrays and numbers that a rule or a penalty asks for.
+
+    A subclass is a frozen dataclass, whose fields have the names of its parts in files. States copy, grow, sort
+    and store memories by what they declare, and know nothing else about them.
+    """
+
+    name: ClassVar[str]
+    slots: ClassVar[Mapping[str, Slot]]  # the fields of the shape of the weights; others belong to all of them
+    least: ClassVar[Mapping[str, float]] = {}  # the fields that are numbers, each with its least value
+    exported: ClassVar[Mapping[str, str]] = {}  # the names of fields in files of traces, where they are others
+    rule: ClassVar[type | None] = None  # whose updates move this memory with the weights
+    divides: ClassVar[bool] = True  # whether several threads can train some machines each
+
+    def __init_subclass__(cls) -> None:
+        known = MEMORIES.get(cls.name)
+        if known is not None and (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
+            raise ParameterError(f"The name {cls.name!r} of {cls.__name__} is that of {known.__name__}.")
+        MEMORIES[cls.name] = cls
+
+    @classmethod
+    def begin(cls, rule: Any, w: Floats, n_features: int) -> Self:
+        """Return the memory from which a rule goes on with weights that another one trained, or with zeros."""
+        raise NotImplementedError
+
+    def suits(self, rule: Any) -> bool:
+        """Return whether a rule can go on with this memory."""
+        return True
+
+    def anew(self, w: Floats, n_features: int) -> Self:
+        """Return the memory that goes with other weights."""
+        raise NotImplementedError
+
+    def rule_of_loops(self, rule: Any) -> Any:
+        """Return a rule as the loops read it, with this memory."""
+        return rule
+
+    def rule_of_replay(self, beta: float) -> Any:
+        """Return all of the rule that recorded steps depend on."""
+        raise NotImplementedError
+
+    def weights(self, w: Floats) -> Floats:
+        """Return the weights that stored ones stand for."""
+        return w
+
+    def fault(self) -> str | None:
+        """Return why this memory from a file is not safe for the loops, if it is not."""
+        return None
+
+    # By what is declared
+
+    @property
+    def parts(self) -> dict[str, Any]:
+        """All fields."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+    @property
+    def shared(self) -> list[Floats]:
+        """The arrays that belong to all weights."""
+        names = self.parts.keys() - self.slots.keys() - self.least.keys()
+        return [value for name, value in self.parts.items() if name in names]
+
+    @property
+    def shaped(self) -> list[Floats]:
+        """The arrays of the shape of the weights."""
+        return [getattr(self, name) for name in self.slots]
+
+    @property
+    def moved(self) -> list[Floats]:
+        """The same arrays, with bits of zero for weights that nothing has moved."""
+        return [_without(getattr(self, name), slot.fill) for name, slot in self.slots.items()]
+
+    def each(self, change: Callable[[Floats], Floats], even: Callable[[Floats], Floats] | None = None) -> Self:
+        """Return a copy whose features or machines are chosen as `change` chooses weights.
+
+        New weights have the bits of zero, and get the value that is declared for them. Values that are the same
+        for opposite labels are changed by `even`, if it is given.
+        """
+        made = {}
+        for name, slot in self.slots.items():
+            chosen = change if slot.odd or even is None else even
+            made[name] = _without(chosen(_without(getattr(self, name), slot.fill)), slot.fill)
+        for name, value in self.parts.items():
+            if isinstance(value, np.ndarray) and name not in made:
+                made[name] = value.copy()
+        return replace(self, **made)
+
+    def oriented_by(self, orient: Callable[[Floats], Floats]) -> Self:
+        """Return the same values in another memory order; arrays that have it already are not copied."""
+        return replace(self, **{name: orient(getattr(self, name)) for name in self.slots})
+
+    def take(self, other: Memory, machines: Any = slice(None)) -> None:
+        """Copy the values of another memory of this kind, whose machines these are."""
+        for own, value in zip(self.shaped, other.shaped, strict=True):
+            own.T[..., machines] = value.T
+        for own, value in zip(self.shared, other.shared, strict=True):
+            np.copyto(own, value)
+
+
+def memory_of(rule: Any) -> type[Memory] | None:
+    """Return the memory that a rule asks for."""
+    return next((memory for memory in MEMORIES.values() if memory.rule is type(rule)), None)
+
+
+def _without(values: Floats, fill: float) -> Floats:
+    """Take the bits of a number out of those of all values, or put them back."""
+    if fill == 0.0:
+        return values
+    return (values.view(np.int64) ^ np.float64(fill).view(np.int64)).view(np.float64)
 
 
 class Penalty(NamedTuple):
@@ -46,6 +172,41 @@ class Shrunk(NamedTuple):
         weights = w.copy(order="K")
         weights[..., :-1] = scale * (np.sign(v) * np.maximum(np.abs(v) - rent, 0.0))
         return weights
+
+
+@dataclass(frozen=True, eq=False)
+class Shrinking(Memory):
+    """How far the weights have shrunk since they were written; see `rosenblatt.loops.decay`."""
+
+    name = "shrunk"
+    slots: ClassVar[Mapping[str, Slot]] = {"paid": Slot(odd=False)}
+    exported: ClassVar[Mapping[str, str]] = {"sums": "start_sums", "paid": "start_paid"}
+
+    sums: Floats
+    paid: Floats
+
+    @classmethod
+    def none_of(cls, w: Floats) -> Shrinking:
+        """Return that weights have not shrunk."""
+        return cls(np.array([1.0, 0.0]), np.zeros_like(w))
+
+    @property
+    def machines(self) -> Shrunk:
+        """What the loops read, one row for each machine: a view, through which training changes it."""
+        return Shrunk(self.sums, np.atleast_2d(self.paid))
+
+    def weights(self, w: Floats) -> Floats:
+        """Return the weights that stored ones stand for."""
+        return Shrunk(self.sums, self.paid).weights(w)
+
+    def fault(self) -> str | None:
+        """Return why this memory is not safe for the loops, which read the two sums without a check."""
+        sound = _is_pair(self.sums) and bool(np.isfinite(self.sums).all()) and self.sums[0] > 0.0
+        return None if sound else "the state of the penalty is invalid"
+
+
+def _is_pair(array: Any) -> bool:
+    return array.dtype == np.float64 and array.shape == (2,)
 
 
 Tie: TypeAlias = Literal["mistake", "sign", "half", "correct"]
@@ -86,6 +247,51 @@ class Power(NamedTuple):
     tie_plus: float = 1.0
     tie_minus: float = 1.0
     p: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Dual(Memory):
+    """The vector θ that weights follow by a link of power p, and its unit; see `rosenblatt.loops.p_norm_link`."""
+
+    name = "dual"
+    slots: ClassVar[Mapping[str, Slot]] = {"theta": Slot()}
+    least: ClassVar[Mapping[str, float]] = {"p": 2.0}
+    exported: ClassVar[Mapping[str, str]] = {"theta": "start_theta", "unit": "unit", "p": "p"}
+    rule = Power
+    divides = False  # machines share a unit
+
+    theta: Floats
+    unit: Floats
+    p: float
+
+    @classmethod
+    def begin(cls, rule: Power, w: Floats, n_features: int) -> Dual:
+        """Return θ of weights; p = 0 stands for the even number nearest to 2 ln d."""
+        p = rule.p or max(2.0, 2.0 * round(math.log(n_features)))
+        theta = w.copy(order="K") if p == 2.0 else np.sign(w) * np.abs(w) ** (1.0 / (p - 1.0))
+        return cls(theta, np.array([1.0, np.abs(theta).max(initial=0.0)]), p)
+
+    def suits(self, rule: Power) -> bool:
+        """Return whether the power is the same; 0 leaves it as it is."""
+        return rule.p in (0.0, self.p)
+
+    def anew(self, w: Floats, n_features: int) -> Dual:
+        """Return θ of other weights."""
+        return self.begin(Power(p=self.p), w, n_features)
+
+    def rule_of_loops(self, rule: Power) -> Linked:
+        """Return the rule with θ, its unit, and the power that was chosen."""
+        return Linked(**rule._asdict() | {"p": self.p}, theta=self.theta, unit=self.unit)
+
+    def rule_of_replay(self, beta: float) -> Power:
+        """Return all of the rule that recorded steps depend on."""
+        return Power(beta=beta)
+
+    def fault(self) -> str | None:
+        """Return why the unit or the power is not safe for the loops."""
+        sound = _is_pair(self.unit) and self.unit[0] > 0.0 and self.unit[1] >= 0.0
+        whole = 2.0 <= self.p < math.inf and self.p == int(self.p)
+        return None if sound and whole else "the powers of the weights are invalid"
 
 
 class Linked(NamedTuple):
@@ -156,6 +362,41 @@ class Confidence(NamedTuple):
     r: float = 1.0  # AROW: how slowly variances shrink
     C: float = 1.0  # SCW-I: the longest step
     phi: float = 0.0  # SCW-I: φ = Φ⁻¹(confidence)
+
+
+@dataclass(frozen=True, eq=False)
+class Variance(Memory):
+    """The variances of the weights, and the φ of the rule that changes them; see `rosenblatt.loops.variances`."""
+
+    name = "variance"
+    slots: ClassVar[Mapping[str, Slot]] = {"s": Slot(fill=1.0, odd=False)}
+    least: ClassVar[Mapping[str, float]] = {"phi": 0.0}
+    exported: ClassVar[Mapping[str, str]] = {"s": "start_s", "phi": "phi"}
+    rule = Confidence
+
+    s: Floats
+    phi: float
+
+    @classmethod
+    def begin(cls, rule: Confidence, w: Floats, n_features: int) -> Variance:
+        """Return variances of 1."""
+        return cls(np.ones_like(w), rule.phi)
+
+    def suits(self, rule: Confidence) -> bool:
+        """Return whether φ is the same."""
+        return self.phi == rule.phi
+
+    def anew(self, w: Floats, n_features: int) -> Variance:
+        """Return variances of 1: those of shifted features are not variances of single weights."""
+        return Variance(np.ones_like(w), self.phi)
+
+    def rule_of_loops(self, rule: Confidence) -> Shaped:
+        """Return the rule with the variances."""
+        return Shaped(**rule._asdict(), s=self.s)
+
+    def rule_of_replay(self, beta: float) -> Confidence:
+        """Return all of the rule that recorded steps depend on."""
+        return Confidence(beta=beta, phi=self.phi)
 
 
 class Shaped(NamedTuple):

@@ -228,18 +228,15 @@ class Replica:
         if state.n_features != width:
             state = state.narrowed(width)
         arrays = [state.w, state.u]
-        arrays += [] if state.shrunk is None else [state.shrunk.paid]
-        arrays += [] if state.variance is None else [state.variance.s.view(np.int64) ^ ONE]
+        arrays += [array for memory in state.memory.values() for array in memory.moved]
         columns = None if state.met is None else state.met.columns
         for array in arrays:
             if array is not None:
                 _hash_weights(found, array, columns)
-        if state.shrunk is not None:
-            found.update(state.shrunk.sums.tobytes())
+        for memory in state.memory.values():
+            for array in memory.shared:
+                found.update(array.tobytes())
         return found.digest()
-
-
-ONE = np.float64(1.0).view(np.int64)
 
 
 def _hash_weights(found: Any, array: Any, columns: Any) -> None:
