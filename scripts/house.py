@@ -75,9 +75,12 @@ def options_below_the_commands(tree: Tree) -> list[str]:
         if name.startswith("cli/") or name == "server/commands.py":
             continue
         prose = {id(node.value) for node in ast.walk(module) if isinstance(node, ast.Expr)}
+        calls = [node for node in ast.walk(module) if isinstance(node, ast.Call)]
+        declared = [each for each in calls if getattr(each.func, "attr", "") == "add_argument"]  # of check.py
+        prose |= {id(each.args[0]) for each in declared}
         for node in ast.walk(module):
             text = node.value if isinstance(node, ast.Constant) and id(node) not in prose else None
-            if isinstance(text, str) and re.search(r"(?<![\w-])--[a-z]", text):
+            if isinstance(text, str) and re.search(r"(?<![\w-])--(?:[a-z]|\Z)", text) and text != "--":
                 found.append(f"{name}:{node.lineno}")  # type: ignore[attr-defined]
     return found
 

@@ -28,6 +28,10 @@ Each message names the argument, the place in it, and what to do. There are thre
 `ScaleWarning` and `TrivialSeparationWarning`. Training that ends on a limit warns by scikit-learn's
 ``ConvergenceWarning``.
 
+An error is data too: `RosenblattError` lists its attributes. Its `Message` is a string in the words of Python that
+knows where it names parameters (`Remedy`) and things that have other names elsewhere (`Term`). So the command line
+says ``--missing mean`` and the server sends JSON where Python says ``missing='mean'``.
+
 Examples
 --------
 >>> import rosenblatt as rb
@@ -40,39 +44,234 @@ ParameterError
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
+
+# What messages are made of.
+
+
+class _Slot:
+    """A part of a message that each face of the package says in its own words."""
+
+    __slots__ = ()
+
+    def __add__(self, other: str | _Slot) -> Message:
+        return Message(self, other)
+
+    def __radd__(self, other: str) -> Message:
+        return Message(other, self)
+
+    def __format__(self, spec: str) -> str:
+        raise TypeError("An f-string would forget what this is. Add it to the text with +.")
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy(_Slot):
+    """A parameter to set: a way out of a problem.
+
+    Attributes
+    ----------
+    parameter : str
+        Its name in Python. The command line knows which of its options sets it.
+    value
+        What to set it to; several values for a parameter that takes several. None: it is only named.
+    python : str or None
+        How Python says it where this is no parameter there, such as the class of a learner.
+
+    Examples
+    --------
+    >>> str(Remedy("missing", "mean")), str(Remedy("ignore", ("age", "size")))
+    ("missing='mean'", "ignore=['age', 'size']")
+    >>> "Use " + Remedy("learner", "pocket", "PocketPerceptron") + "."
+    'Use PocketPerceptron.'
+    """
+
+    parameter: str
+    value: Any = None
+    python: str | None = None
+
+    def __str__(self) -> str:
+        if self.python is not None or self.value is None:
+            return self.python or self.parameter
+        return f"{self.parameter}={list(self.value) if isinstance(self.value, tuple) else self.value!r}"
+
+
+SOFT_MARGIN = Remedy("learner", "soft-margin", "SoftMarginClassifier")
+"""What learns from rows that no hyperplane separates."""
+
+
+@dataclass(frozen=True, slots=True)
+class Term(_Slot):
+    """A thing that is called otherwise outside Python, such as X: its name for other faces, and Python's words."""
+
+    name: str
+    python: str
+
+    def __str__(self) -> str:
+        return self.python
+
+
+class Message(str):
+    """A message: a string in the words of Python that knows its parts.
+
+    Adding keeps the parts; an f-string forgets them.
+
+    Attributes
+    ----------
+    parts : tuple of str, Remedy and Term
+        What it is made of.
+
+    Examples
+    --------
+    >>> text = "Fill it in, or use " + Remedy("missing", "mean") + "."
+    >>> text
+    "Fill it in, or use missing='mean'."
+    >>> text.told(lambda slot: "another way")
+    'Fill it in, or use another way.'
+    """
+
+    __slots__ = ("parts",)
+    parts: tuple[str | _Slot, ...]
+
+    def __new__(cls, *parts: str | _Slot) -> Message:
+        """Put parts together."""
+        flat: list[str | _Slot] = []
+        for part in parts:
+            flat += part.parts if isinstance(part, Message) else (part,)
+        text = super().__new__(cls, "".join(map(str, flat)))
+        text.parts = tuple(flat)
+        return text
+
+    def __add__(self, other: str | _Slot) -> Message:
+        return Message(self, other)
+
+    def __radd__(self, other: str) -> Message:
+        return Message(other, self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Message, self.parts
+
+    def told(self, say: Callable[[Any], str]) -> str:
+        """Return the message in other words: `say` takes a `Remedy` or a `Term` and returns them."""
+        return "".join(part if isinstance(part, str) else say(part) for part in self.parts)
+
+
+def join_messages(between: str, texts: Iterable[str]) -> Message:
+    """Return texts with something between them, as ``between.join`` does, with all their parts."""
+    joined: list[str | _Slot] = []
+    for text in texts:
+        joined += [between, text] if joined else [text]
+    return Message(*joined)
+
+
+def list_ways(ways: Iterable[str | _Slot]) -> Message:
+    """Return ways out with "or" before the last one.
+
+    Examples
+    --------
+    >>> list_ways(["correct it", "use " + Remedy("na", "-"), "leave it out"])
+    "correct it, use na='-', or leave it out"
+    """
+    several = list(ways)
+    if len(several) > 1:
+        several[-1] = "or " + Message(several[-1])
+    return join_messages(", ", (Message(each) for each in several))
+
+
+def remedies_of(text: object) -> tuple[Remedy, ...]:
+    """Return the remedies that a message names; none for one that is a plain string."""
+    return tuple(part for part in text.parts if isinstance(part, Remedy)) if isinstance(text, Message) else ()
 
 
 class RosenblattError(Exception):
-    """The base class of all errors of this package."""
+    """The base class of all errors of this package.
+
+    Attributes
+    ----------
+    code : str
+        The kind of problem, for programs: a short name such as ``"missing-value"``. Each class has one, and some
+        errors have one of their own.
+    file, line : str and int, or None
+        The place in a file, if there is one; lines count from 1.
+    row : int or None
+        The row of an argument such as X, from 0.
+    column : int, str or None
+        The column: its number in a file, from 1, or its name or number in an argument.
+    value : object
+        The value that cannot be used, if there is one.
+    remedies : tuple of Remedy
+        The parameters that the message names as ways out.
+
+    Examples
+    --------
+    >>> error = RosenblattError("Give it a number, or use " + Remedy("missing", "mean") + ".", row=3)
+    >>> error.code, error.row, error.remedies
+    ('error', 3, (Remedy(parameter='missing', value='mean', python=None),))
+    """
+
+    code: str = "error"
+
+    def __init__(
+        self,
+        *message: object,
+        code: str | None = None,
+        file: str | None = None,
+        line: int | None = None,
+        row: int | None = None,
+        column: int | str | None = None,
+        value: Any = None,
+    ) -> None:
+        super().__init__(*message)
+        self.code = code or type(self).code
+        self.file, self.line, self.row, self.column, self.value = file, line, row, column, value
+
+    @property
+    def remedies(self) -> tuple[Remedy, ...]:
+        """The parameters that the message names as ways out."""
+        return remedies_of(self.args[0]) if self.args else ()
 
 
 class InputError(RosenblattError, ValueError):
     """An argument cannot be used."""
 
+    code = "input"
+
 
 class ShapeError(InputError):
     """The number of dimensions, rows or features is wrong."""
+
+    code = "shape"
 
 
 class DataTypeError(InputError, TypeError):
     """Values that are not real numbers, or that float64 cannot hold."""
 
+    code = "data-type"
+
 
 class NonFiniteError(InputError):
     """NaN or infinity instead of a finite number."""
+
+    code = "non-finite"
 
 
 class LabelError(InputError):
     """Labels that do not name the classes of a problem."""
 
+    code = "label"
+
 
 class WeightError(InputError):
     """Sample or class weights that are negative, not finite, or of the wrong length."""
 
+    code = "weight"
+
 
 class OrderError(InputError):
     """An order of visits that names rows which do not exist."""
+
+    code = "order"
 
 
 class NotSeparableError(InputError):
@@ -84,6 +283,8 @@ class NotSeparableError(InputError):
         The proof of whether they are separable, if that was decided exactly; see `rosenblatt.certify`.
     """
 
+    code = "not-separable"
+
     certificate: Any = None
 
 
@@ -94,74 +295,104 @@ class FormatError(InputError):
     ----------
     problem : str
         What is wrong.
-    remedies : tuple of str
+    ways : tuple of str
         What can be done about it, each the end of a sentence such as "correct it".
-    file : str or None
-        Its name; ``<stdin>`` for standard input.
-    line, column : int or None
-        The place, both from 1; the column counts bytes in lines of text, and fields in tables.
+    argument : str or None
+        What is read if that is no file: X of an estimator.
+    file, line, column, row, code, value, remedies
+        See `RosenblattError`; the file is ``<stdin>`` for standard input. The column of a line of text counts
+        bytes, and that of a table counts fields.
 
     Examples
     --------
     >>> FormatError("a quote is never closed", ("close it", "save it as TSV"), file="a.csv", line=3)
     FormatError('a.csv:3: a quote is never closed; close it, or save it as TSV')
+    >>> FormatError("it is missing", ("fill it in",), argument="X", row=0, column="age")
+    FormatError("X, row 0, column 'age': it is missing; fill it in.")
     """
+
+    code = "format"
 
     def __init__(
         self,
         problem: str,
-        remedies: tuple[str, ...] = (),
+        ways: tuple[str, ...] = (),
         *,
+        code: str | None = None,
+        argument: str | None = None,
         file: str | None = None,
         line: int | None = None,
-        column: int | None = None,
+        row: int | None = None,
+        column: int | str | None = None,
+        value: Any = None,
     ) -> None:
-        self.problem, self.remedies = problem, remedies
-        self.file, self.line, self.column = file, line, column
-        super().__init__(self.told(remedies))
+        super().__init__(code=code, file=file, line=line, row=row, column=column, value=value)
+        self.problem, self.ways, self.argument = problem, ways, argument
+        self.args = (self.told(ways),)
 
-    def told(self, remedies: tuple[str, ...]) -> str:
-        """Return the message with some of the remedies, or none."""
+    def told(self, ways: tuple[str, ...]) -> Message:
+        """Return the message with some of the ways out, or none."""
+        text = Message(self.problem, "; " * bool(ways), list_ways(ways))
+        if self.argument is not None:
+            row = "" if self.row is None else f", row {self.row}"
+            column = "" if self.column is None else f", column {self.column!r}"
+            return Term("rows", self.argument) + f"{row}{column}: " + text + "."
         places = [str(each) for each in (self.file, self.line, self.column) if each is not None]
-        *others, last = remedies or ("",)
-        ways = "; " * bool(last) + ", ".join([*others, f"or {last}" if others else last])
-        return f"{':'.join(places)}: {self.problem}{ways}" if places else f"{self.problem}{ways}"
+        return Message(f"{':'.join(places)}: ", text) if places else text
 
 
 class NoRowsError(FormatError):
     """A data file that follows its format, but has no row that can be read."""
 
+    code = "no-rows"
+
 
 class ModelFileError(InputError):
     """A file that is no model, or a damaged one."""
+
+    code = "model-file"
 
 
 class ParameterError(InputError):
     """An argument outside its allowed values."""
 
+    code = "parameter"
+
 
 class MissingRoomError(RosenblattError, ImportError):
     """A part of the package is needed that this installation was made without."""
+
+    code = "missing-room"
 
 
 class UndecidedError(RosenblattError, ValueError):
     """A proof is needed, but the question is undecided."""
 
+    code = "undecided"
+
 
 class StorageError(RosenblattError, OSError):
     """A file could not be written; the old one is unchanged."""
+
+    code = "storage"
 
 
 class ClusterError(RosenblattError, RuntimeError):
     """A Dask cluster cannot go on: its scheduler is lost, it has no workers, or a task ends them."""
 
+    code = "cluster"
+
 
 class TrainingOverflowError(RosenblattError, ValueError, OverflowError):
     """Training on finite data drove a score or a weight beyond the largest float."""
 
+    code = "training-overflow"
+
 
 class PredictionOverflowError(RosenblattError, ValueError, OverflowError):
     """The score of a finite row is beyond the largest float."""
+
+    code = "prediction-overflow"
 
 
 class TrivialSeparationWarning(UserWarning):

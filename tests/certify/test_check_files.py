@@ -229,7 +229,7 @@ def test_tables_are_read(content, options, tmp_path):
         ("nan,nan,a\n", {}, "line 1, column 1: 'nan'"),
         ("a,1,-inf\n", {"target": "1"}, "line 1, column 3: '-inf'"),
         ("1,1e999,a\n", {}, "line 1, column 2: '1e999'"),
-        ("1,two,a\n", {}, "line 1, column 2: 'two' .*--header"),
+        ("1,two,a\n", {}, "line 1, column 2: 'two' .*the option header"),
         (",,\n1,2,a\n1,2\n", {}, "line 3 has 2"),
         ("1,2,a\n,,\n", {}, "line 2, column 1: ''"),
         ("a\nb\n", {}, "one column"),

@@ -131,7 +131,7 @@ def test_a_changed_corpus_is_noticed(run, corpus):
         (["@xor", "--all"], "tables, whose labels are named by --target, have no --all"),
         (["@xor", "--without-inconsistent"], "have no --without-inconsistent"),
         (["x.conllu", "--label", "tag"], "no column 'tag'"),
-        (["x.conllu", "--target", "upos"], "have no option target"),
+        (["x.conllu", "--target", "upos"], "have no option --target"),
     ],
 )
 def test_options_that_do_not_fit_are_named(run, corpus, arguments, words):

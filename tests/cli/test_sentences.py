@@ -109,7 +109,7 @@ def test_an_interrupted_tagger_is_saved(run, corpus, monkeypatch):
         ("train x.conllu -o m --label form", "both a feature and the label"),
         ("train x.conllu -o m --learner voted", "drop --learner"),
         ("train x.conllu -o m --scale", "drop --scale"),
-        ("train x.conllu -o m --target upos", "holds sentences, which have no option target. Drop --target."),
+        ("train x.conllu -o m --target upos", "holds sentences, which have no option --target. Drop --target."),
         ("train x.conllu -o m --set tol=1", "SequencePerceptron has no parameter tol"),
         ("train x.conllu -o m --set templates=null", "Leave templates out"),
         ("train x.conllu -o m --holdout 0.01", "leaves none to train on or none to measure on"),

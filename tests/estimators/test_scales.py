@@ -196,7 +196,7 @@ def test_the_command_says_it_in_its_own_words(tmp_path, capsys):
     assert "note:" not in capsys.readouterr().err
     assert main([*command, "--no-scale"]) == 0
     said = capsys.readouterr().err
-    assert "column 'grams' is more than 200 times larger than column 'depth'. Use --scale." in said
+    assert "column 'grams' is more than 200 times larger than column 'depth'. Standardise them (--scale)." in said
     assert "more passes" not in said
 
 

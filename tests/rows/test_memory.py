@@ -106,7 +106,7 @@ def test_weights_are_counted_before_they_are_made(monkeypatch):
     monkeypatch.setattr(memory, "free_memory", lambda: 15 * 10**9)
     shape = (2**28 + 1,)
     with pytest.raises(
-        ParameterError, match=r"268,435,456 features would take 17.2 GB, but 15 GB .* free.*--bits"
+        ParameterError, match=r"268,435,456 features would take 17.2 GB, but 15 GB .* free.*\(bits\)"
     ):
         State.zero(shape)
     assert weights_bytes(shape, average=True) == 2 * weights_bytes(shape)

@@ -291,7 +291,7 @@ def test_strangers_are_let_in_only_with_tokens_and_tls(sources, tmp_path):
         serving(folder, sources, FrontDoor(address="0.0.0.0")),
     ):
         pass
-    with pytest.raises(ParameterError, match="--tls-key"):
+    with pytest.raises(ParameterError, match="certificate and key"):
         FrontDoor(certificate="cert.pem")
     door = FrontDoor(address="0.0.0.0", without_tls=True, names=("models.example",))
     with serving(folder, sources, door) as client:

@@ -168,6 +168,7 @@ def test_a_problem_of_the_application_is_told():
         "title": "Bad row",
         "status": 422,
         "detail": "No.",
+        "code": "unusable",
         "row": 3,
         "column": "age",
     }

@@ -28,7 +28,7 @@ def test_a_word_among_numbers(table):
     path = table("a,b,y\n" + "\n".join(rows) + "\n")
     for chunk_bytes in (1, 50, 1 << 20):
         with pytest.raises(
-            FormatError, match=r"'b' is 'many', but .*--na many.*--categorical b.*--skip-bad"
+            FormatError, match=r"'b' is 'many', but .*na=\['many'\].*categorical=\['b'\].*skip_bad=True"
         ) as caught:
             read(path, header=True, chunk_bytes=chunk_bytes, features=("a", "b"), categorical=("b",)[:0])
         assert place(caught) == (22, 2)
@@ -50,7 +50,7 @@ def test_a_float_after_integers_is_fine(table):
 
 def test_rows_of_the_wrong_length(table):
     path = table("a,b,y\n1,2,0\n\n3,4\n5,6,1\n7,8,9,1\n9,9,0\n")
-    with pytest.raises(FormatError, match=r"the row has 2 fields instead of 3.*--skip-bad") as caught:
+    with pytest.raises(FormatError, match=r"the row has 2 fields instead of 3.*skip_bad=True") as caught:
         read(path)
     assert place(caught) == (4, None)
     X, y, source = read(path, skip_bad=True)
@@ -185,7 +185,7 @@ def test_whether_there_is_a_header(table, content, named):
     "content, problem",
     [
         ("age,age,label\n1,2,yes\n3,4,no\n", "two columns are called 'age'"),
-        ("age,,label\n0,31,yes\n1,32,no\n", "column 2 has no name.*--ignore 2"),
+        ("age,,label\n0,31,yes\n1,32,no\n", r"column 2 has no name.*ignore=\[2\]"),
     ],
 )
 def test_a_header_with_faults_is_not_taken_for_a_row(table, content, problem):
@@ -259,12 +259,12 @@ def test_dates_are_left_out(table, day):
     X, _, source = read(path)
     assert X.tolist() == [[1], [2]]
     assert source.notes == (
-        "'day' holds dates or times and was left out; --categorical day takes each as a category",
+        "'day' holds dates or times and was left out; categorical=['day'] takes each as a category",
     )
     X, _, source = read(path, categorical=("day",))
     assert X.tolist() == [[1, 1, 0], [2, 0, 1]]
     assert not source.notes
-    with pytest.raises(FormatError, match=r"'day' holds values of type (date|timestamp).*--ignore day"):
+    with pytest.raises(FormatError, match=r"'day' holds values of type (date|timestamp).*ignore=\['day'\]"):
         read(path, features=("day", "a"))
 
 
@@ -303,7 +303,7 @@ def test_a_typo_does_not_make_names_of_numbers(tmp_path):
     rows[20] = "2O,1,yes"
     path = tmp_path / "t.csv"
     path.write_text("\n".join(["a,b,label", *rows]) + "\n")
-    with pytest.raises(FormatError, match=r"t.csv:22:1: 'a' is '2O', but .*--categorical a"):
+    with pytest.raises(FormatError, match=r"t.csv:22:1: 'a' is '2O', but .*categorical=\['a'\]"):
         read([path])
     X, _, source = read([path], skip_bad=True)
     assert X.shape == (49, 2)
@@ -325,11 +325,11 @@ def test_decimal_commas(table):
     assert X.tolist() == [[1.5, 1], [2, 2], [-0.25, 0]]
     assert y.tolist() == [2.5, 1, 2.5]
     assert source.recipe.named
-    with pytest.raises(FormatError, match=r"'a' is '1,5', which is no number as .*: --decimal , reads 1.5;") as no:
+    with pytest.raises(FormatError, match=r"'a' is '1,5', which is no number as .*: decimal=',' reads 1.5;") as no:
         read(path, decimal=".")
     assert place(no) == (2, 1)
     both = table("a;b;label\n1,5;1.5;p\n2,5;2.5;q\n")
-    with pytest.raises(FormatError, match=r"'a' is '1,5', which is no number .*: --decimal , reads 1.5;"):
+    with pytest.raises(FormatError, match=r"'a' is '1,5', which is no number .*: decimal=',' reads 1.5;"):
         read(both)
     quoted = table('a,label\n"1,5",p\n"2,5",q\n')
     assert read(quoted, decimal=",")[0].tolist() == [[1.5], [2.5]]
@@ -351,7 +351,7 @@ def test_decimal_commas(table):
 )
 def test_separators_of_thousands_are_not_taken_for_decimal_commas(table, name, content):
     path = table(content, name)
-    with pytest.raises(FormatError, match=r"--decimal , reads .*, --thousands , reads .*; use the one") as caught:
+    with pytest.raises(FormatError, match=r"decimal=',' reads .*, thousands=',' reads .*; use the one") as caught:
         read(path)
     line = 2 + ("950" in content)
     assert place(caught) == (line, 1)
@@ -368,30 +368,30 @@ def test_separators_of_thousands_are_not_taken_for_decimal_commas(table, name, c
 def test_separators_of_thousands_after_the_first_rows(table):
     path = table("price\tsize\tlabel\n" + "950\t1.5\tp\n800\t2.5\tq\n" * 30 + "7,700\t1.5\tq\n")
     with pytest.raises(
-        FormatError, match=r"'price' is '7,700'.*--decimal , reads 7.700, --thousands , reads 7700; use that"
+        FormatError, match=r"'price' is '7,700'.*decimal=',' reads 7.700, thousands=',' reads 7700; use that"
     ) as caught:
         read(path)
     assert place(caught) == (62, 1)
     for chunk_bytes in (1, 60, 1 << 20):
         assert read(path, thousands=",", chunk_bytes=chunk_bytes)[0][-1].tolist() == [7700, 1.5]
     decimals = table("price\tlabel\n" + "9.5\tp\n8.25\tq\n" * 30 + "7,700\tq\n", "d.tsv")
-    with pytest.raises(FormatError, match="as numbers are read here: --thousands , reads 7700; use that"):
+    with pytest.raises(FormatError, match="as numbers are read here: thousands=',' reads 7700; use that"):
         read(decimals)
 
 
 def test_european_numbers(table):
     path = table("balance;visits;label\n1.250,00;4;p\n12.400,50;1;q\n980,20;5;p\n")
-    with pytest.raises(FormatError, match=r"'1.250,00', .*: --thousands . --decimal , reads 1250.00; use that"):
+    with pytest.raises(FormatError, match=r"'1.250,00', .*: thousands='.' decimal=',' reads 1250.00; use that"):
         read(path)
     for how in ({"thousands": "."}, {"thousands": ".", "decimal": ","}):
         assert read(path, **how)[0].tolist() == [[1250, 4], [12400.5, 1], [980.2, 5]]
     # A decimal comma in one column makes points between thousands possible in another.
     path = table("a;b;label\n1,5;1.234;p\n2,5;2.500;q\n")
-    with pytest.raises(FormatError, match=r"'a' is '1,5', .*: --thousands . --decimal , reads 1.5; use that"):
+    with pytest.raises(FormatError, match=r"'a' is '1,5', .*: thousands='.' decimal=',' reads 1.5; use that"):
         read(path)
     assert read(path, thousands=".")[0].tolist() == [[1.5, 1234], [2.5, 2500]]
     # In one column both are seen.
-    with pytest.raises(FormatError, match=r"'a' is '1.234', .*: --thousands . --decimal , reads 1234; use that"):
+    with pytest.raises(FormatError, match=r"'a' is '1.234', .*: thousands='.' decimal=',' reads 1234; use that"):
         read(table("a;label\n1,5;p\n2,5;q\n1.234;p\n", "t.tsv"), delimiter=";", decimal=",")
     # One column can only have decimal commas, so that another has them, too.
     assert read(table("a;b;label\n1,5;7,700;p\n2,5;1,200;q\n"))[0].tolist() == [[1.5, 7.7], [2.5, 1.2]]
@@ -400,7 +400,7 @@ def test_european_numbers(table):
 def test_a_target_with_separators_of_thousands(table):
     path = table("a;y\n1;1.200\n2;950\n3;2.400\n")
     assert read(path, thousands=".")[1].tolist() == [1200, 950, 2400]
-    with pytest.raises(FormatError, match=r"'y' is '1.25', .*: --decimal . reads 1.25") as caught:
+    with pytest.raises(FormatError, match=r"'y' is '1.25', .*: decimal='.' reads 1.25") as caught:
         read(table("a;y\n" + "1;1\n" * 40 + "2;1.25\n"), decimal=",")
     assert place(caught) == (42, 2)
 
@@ -411,7 +411,7 @@ def test_how_numbers_were_written_in_training(table):
     same = table("a;label\n1,234;p\n2,500;q\n")  # would be in doubt without the model
     assert read(same, source.recipe)[0].tolist() == [[1.234], [2.5]]
     assert read(table("a,label\n1.5,p\n2.5,q\n"), source.recipe)[0].tolist() == [[1.5], [2.5]]
-    with pytest.raises(FormatError, match=r"'a' is '1.234', .*--decimal . reads 1.234, --thousands . --decimal ,"):
+    with pytest.raises(FormatError, match=r"'a' is '1.234', .*decimal='.' reads 1.234, thousands='.' decimal=','"):
         read(table("a;label\n1.234;p\n2.500;q\n"), source.recipe)
     assert read(table("a;label\n1.5;p\n2.5;q\n"))[2].recipe.to_json()["decimal"] == "."
     for how, problem in (
@@ -472,7 +472,7 @@ def test_words_for_missing_values_are_classes(tmp_path, ending):
     assert read(path, source.recipe)[1].tolist() == columns["label"]
     _, y, source = read(path, target="label", na=("None", "?"), skip_bad=True)
     assert y.tolist() == [*WORDS[1:5], *columns["label"][6:]]
-    with pytest.raises(FormatError, match="the label is 'None', which --na names as a word for missing values"):
+    with pytest.raises(FormatError, match="the label is 'None', which na names as a word for missing values"):
         read(path, target="label", na=("None",))
 
 
@@ -505,7 +505,7 @@ def test_an_empty_label_is_missing_and_words_are_among_numbers(table):
     assert place(caught) == (3, 2)
     path = table("a,y\n1,0\n2,None\n3,1\n")
     with pytest.raises(
-        FormatError, match=r"the label is 'None', .* among numbers; .*use --na = if it names a class"
+        FormatError, match=r"the label is 'None', .* among numbers; .*use na='=' if it names a class"
     ):
         read(path)
     assert read(path, na=("=",))[1].tolist() == ["0", "None", "1"]
@@ -516,14 +516,14 @@ def test_rows_that_are_left_out_are_not_told_to_be_left_out(table):
     rows = "x,2,0\n3,4\n5,,1\n6,6,\n"
     path = table("a,b,y\n" + "1,2,0\n" * 9 + rows)
     _, _, source = read(path, skip_bad=True)
-    assert all("--skip-bad" in str(problem) for problem in source.skipped.first)
+    assert all("skip_bad" in str(problem) for problem in source.skipped.first)
     said = []
     describe_reading(source, said.append)
     assert len(said) == 6
-    assert not any("--skip-bad" in line for line in said)
-    with pytest.raises(FormatError, match=r"not one row .*'a' is missing; fill it in, or use --missing") as caught:
+    assert not any("skip_bad" in line for line in said)
+    with pytest.raises(FormatError, match=r"not one row .*'a' is missing; fill it in, or use missing=") as caught:
         read(table("a,b,y\n,1,0\n,2,1\n3"), skip_bad=True, header=True, features=("a", "b"))
-    assert "--skip-bad" not in str(caught.value)
+    assert "skip_bad" not in str(caught.value)
 
 
 def test_more_words_for_missing_values(table):
@@ -544,7 +544,7 @@ def test_encodings(table):
         assert source.names == expected.names
     _, _, source = read(table(text.encode("utf-16")))
     assert source.names == expected.names
-    with pytest.raises(FormatError, match=r"is not ascii throughout.*--encoding"):
+    with pytest.raises(FormatError, match=r"is not ascii throughout.* with encoding"):
         read(table(text), encoding="ascii")
     for wrong in ("base64", "nonsense"):
         with pytest.raises(ParameterError, match="no encoding of text"):
@@ -567,7 +567,7 @@ def test_the_index_that_pandas_writes_is_left_out(table):
 
 def test_columns_of_one_name(table):
     path = table("a,a,b,y\n1,2,3,p\n4,5,6,q\n")
-    with pytest.raises(FormatError, match=r"two columns are called 'a'.*--ignore 2"):
+    with pytest.raises(FormatError, match=r"two columns are called 'a'.*ignore=\[2\]"):
         read(path)
     X, _, source = read(path, ignore=(1,))
     assert X.tolist() == [[2, 3], [5, 6]]
@@ -575,5 +575,5 @@ def test_columns_of_one_name(table):
     with pytest.raises(FormatError, match="2 columns are called 'a'"):
         read(table("a,b,a\n1,2,3\n", "other.csv"), source.recipe, labelled=False)
     assert read(path, ignore=("a",))[0].tolist() == [[3], [6]]
-    with pytest.raises(FormatError, match="--categorical: 2 columns are called 'a'"):
+    with pytest.raises(FormatError, match="categorical: 2 columns are called 'a'"):
         read(path, categorical=("a",))

@@ -48,7 +48,7 @@ def test_missing_keys_are_missing_values(table):
         ('{"a": ' + "[" * 100_000 + "}", "no JSON", None),
         ('{"a": 1, "y": null}', "label is missing", 2),
         ('{"a": 1, "y": "x"}', "the label 'x' is no number", 2),
-        ('{"a": 1, "new": 2, "y": 0}', "the key 'new' is not among those of the first lines.*--features", None),
+        ('{"a": 1, "new": 2, "y": 0}', "the key 'new' is not among those of the first lines.* features,", None),
         (b'{"a": 1, "y": "\xff"}', "not UTF-8", 16),
         ('{"a": 1, "y": 0', "no JSON", 16),
         ('{"a": 1, "a": 1, "y": 0}', "the key 'a' stands twice in one object", None),

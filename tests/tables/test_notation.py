@@ -70,7 +70,7 @@ def test_the_notations_that_values_leave_open(column, found):
 
 def test_what_is_said_of_readings():
     told = told_readings("7,700", [Notation(".", ","), Notation(","), Notation(",", ".")])
-    assert told.startswith("--thousands , reads 7700, --decimal , reads 7.700, --thousands . --decimal , reads")
+    assert told.startswith("thousands=',' reads 7700, decimal=',' reads 7.700, thousands='.' decimal=',' reads")
 
 
 @given(st.lists(values, min_size=1, max_size=6), st.sampled_from(NOTATIONS), st.booleans())

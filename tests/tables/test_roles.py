@@ -51,14 +51,14 @@ def test_choosing_features(path):
     "options, problem",
     [
         ({"target": "hight"}, r"no column 'hight' \(did you mean 'height'"),
-        ({"features": ("colours",)}, r"--features: there is no column 'colours' \(did you mean 'colour'"),
-        ({"ignore": (6,)}, "--ignore: there is no column 6; positions run from 1 to 5"),
+        ({"features": ("colours",)}, r"features: there is no column 'colours' \(did you mean 'colour'"),
+        ({"ignore": (6,)}, "ignore: there is no column 6; positions run from 1 to 5"),
         ({"text": (0,)}, "no column 0"),
-        ({"target": "colour", "features": ("colour",)}, "is the target and cannot be in --features"),
+        ({"target": "colour", "features": ("colour",)}, "is the target and cannot be in features"),
         ({"ignore": ("Class",)}, "is the target and cannot be ignored"),
-        ({"text": ("remark",), "ignore": ("remark",)}, "is in --ignore and in --text"),
-        ({"features": ("width",), "ignore": ("width",)}, "is in --features and in --ignore"),
-        ({"text": ("remark",), "categorical": ("remark",)}, "--text and in --categorical"),
+        ({"text": ("remark",), "ignore": ("remark",)}, "is in ignore and in text"),
+        ({"features": ("width",), "ignore": ("width",)}, "is in features and in ignore"),
+        ({"text": ("remark",), "categorical": ("remark",)}, "text and in categorical"),
         ({"ignore": (1, 2, 3, 5)}, "nothing is left to learn from"),
         ({"missing": "guess"}, "missing is 'guess'"),
         ({"bits": 0}, "bits is 0"),
@@ -110,7 +110,7 @@ def test_a_name_does_not_make_a_target_of_measurements(tmp_path, ending):
     assert note.startswith(
         "the last column, 'c', was taken as the target, because 'y' holds many different values"
     )
-    assert note.endswith("; --target y takes 'y'")
+    assert note.endswith("; target='y' takes 'y'")
     assert not read(path, target="c")[2].notes
     assert read(path, target="y")[1].tolist() == columns["y"]
 
@@ -120,7 +120,7 @@ def test_a_target_by_name_is_noted_where_the_last_column_could_be_it(tmp_path, e
     path = write(tmp_path, measured() | {"y": [k % 3 for k in range(60)]}, ending)
     _, y, source = read(path)
     assert y.tolist() == [k % 3 for k in range(60)]
-    assert source.notes == ("'y' was taken as the target, for its name; --target c takes the last column",)
+    assert source.notes == ("'y' was taken as the target, for its name; target='c' takes the last column",)
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_points_that_could_separate_thousands_are_noted(tmp_path, values, noted,
     X, _, source = read(path)
     assert X[:, 0].tolist() == [float(value) for value in values]
     said = "was read as a decimal mark in 'p', whose other numbers are whole; if it separates thousands, use"
-    assert source.notes == ((f"the point of {values[0]} {said} --thousands .",) if noted else ())
+    assert source.notes == ((f"the point of {values[0]} {said} thousands='.'",) if noted else ())
     assert not read(path, decimal=".")[2].notes
     if noted:
         X, _, source = read(path, thousands=".")
@@ -172,7 +172,7 @@ def test_several_columns_with_usual_names(tmp_path):
     }
     _, y, source = read(write(tmp_path, columns, "csv"))
     assert y.tolist() == columns["label"]
-    assert source.notes == ("'label' was taken as the target; --target y takes 'y'",)
+    assert source.notes == ("'label' was taken as the target; target='y' takes 'y'",)
     columns = {"label": measured()["x"], "class": columns["label"], "a": measured()["y"]}
     _, y, source = read(write(tmp_path, columns, "csv"))
     assert y.tolist() == columns["class"]  # the column called label holds measurements

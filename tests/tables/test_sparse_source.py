@@ -34,7 +34,7 @@ def test_a_late_zero_begins_reading_again(late, skip_bad):
     np.testing.assert_array_equal(y, labels)
     blocks = rb.read_blocks(late, memory=1 << 16, cache=late.with_name("cache"), skip_bad=skip_bad)
     assert (blocks.n_rows, blocks.n_features) == X.shape
-    with pytest.raises(ReadAgainError, match="--zero-based"):
+    with pytest.raises(ReadAgainError, match="zero_based=True"):
         list(rb.open_data(late).chunks())
 
 
@@ -50,7 +50,7 @@ def test_standard_input_names_the_option(monkeypatch):
         buffer = io.BytesIO(LATE)
 
     monkeypatch.setattr(sys, "stdin", Stdin)
-    with pytest.raises(FormatError, match=r"index 0.*--zero-based") as caught:
+    with pytest.raises(FormatError, match=r"index 0.*zero_based=True") as caught:
         rb.read_table("-")
     assert not isinstance(caught.value, ReadAgainError)
 

@@ -228,7 +228,7 @@ def test_the_base_is_found_and_kept(way, monkeypatch):
         got = read(late, chunk_bytes=size)
         assert got.zero_based is False
         assert (got.error.line, got.error.column) == (26, 3)
-        assert "--zero-based" in str(got.error)
+        assert "zero_based=True" in str(got.error)
     assert read(late, zero_based=True).error is None
 
 

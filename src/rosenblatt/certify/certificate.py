@@ -16,7 +16,7 @@ import numpy as np
 
 from rosenblatt.certify import check
 from rosenblatt.certify.margin import Margin
-from rosenblatt.exceptions import LabelError, UndecidedError
+from rosenblatt.exceptions import LabelError, Remedy, UndecidedError, join_messages
 from rosenblatt.rows.batch import Batch
 from rosenblatt.typing import Floats
 
@@ -593,7 +593,7 @@ def wording(certificate: Answer, *, first: int = 0) -> str:
         lines += _verdict(certificate, first)
     if certificate.chance is not None:
         lines.append(_chance(certificate.chance))
-    return "\n".join(lines)
+    return join_messages("\n", lines)
 
 
 def _verdict(certificate: InseparableVerdict, first: int) -> list[str]:
@@ -701,12 +701,13 @@ def _ties(certificate: Inseparable, first: int) -> list[str]:
     if isinstance(ties, Overlap):
         return ["Even allowing rows exactly on the plane, none separates the classes."]
     if not isinstance(ties, Quasi):
+        ties_too = Remedy("ties", True)
         why = (
-            "was not determined within the budget; ties=True has no limit"
+            "was not determined within the budget; " + ties_too + " has no limit"
             if certificate.ties_open
-            else "was not asked; ties=True does"
+            else "was not asked; " + ties_too + " does"
         )
-        return [f"Whether a plane separates the classes if rows may lie on it {why}."]
+        return ["Whether a plane separates the classes if rows may lie on it " + why + "."]
     rows = "" if ties.rows is None else f" (rows {listed([row + first for row in ties.rows])})"
     plane = f" {_function(certificate, ties.w, ties.b)} = 0" if _few(ties.w) else ""
     features = [certificate.feature(j) for j in ties.features]

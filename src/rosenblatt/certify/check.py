@@ -486,7 +486,7 @@ def read_table(
                     j = next(j for j, x in enumerate(features) if not is_exact(x))
                     raise DataError(
                         f"line {lines.line_num}, column {j + 1 + (j >= place)}: {short(features[j])} is not a "
-                        "finite number, or float64 rounds it (use --header for names, --target to name the labels)"
+                        "finite number, or float64 rounds it (the option header is for names, target for labels)"
                     )
                 yield row, cells[place]
         except csv.Error as error:
@@ -606,7 +606,7 @@ def find_name(name: str, names: list[str]) -> int:
     """Return the index of a column of sentences."""
     if name not in names:
         raise DataError(
-            f"there is no column {short(name)} among {', '.join(names)} (see --columns, --label, --format)"
+            f"there is no column {short(name)} among {', '.join(names)} (see the options columns, label, format)"
         )
     return names.index(name)
 
@@ -624,7 +624,7 @@ def is_word(written: str, expected: int, line: int) -> bool:
 def find_column(target: str | None, names: list[str]) -> int:
     """Return the index of the column of labels."""
     if len(names) < 2:
-        raise DataError("the first line has one column, but features and a label are needed (see --delimiter)")
+        raise DataError("the first line has one column, but features and a label are needed (see delimiter)")
     if target is None:
         return len(names) - 1
     if re.fullmatch("[0-9]{1,9}", target):  # a number is always a position, even if a column has it as its name
@@ -1252,7 +1252,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as stop:
         return int(stop.code or 0)
     if options.delimiter is not None and (len(options.delimiter) != 1 or options.delimiter in '"\r\n'):
-        print("--delimiter must be one character, and not a quote or a line end", file=sys.stderr)
+        print("the delimiter must be one character, and not a quote or a line end", file=sys.stderr)
         return 2
     try:
         proofs = read_file(options.proof)
@@ -1313,7 +1313,7 @@ def sentence_columns(proof: dict[str, Any], reading: dict[str, Any]) -> dict[str
     if proof["data"]["templates"] is None:
         raise DataError("the proof is about features, which no file holds; check it from Python")
     if reading["label"] is None or reading["columns"] is None:
-        raise DataError("the proof does not name the columns; name them with --columns and --label")
+        raise DataError("the proof does not name the columns; name them with the options columns and label")
     return {**reading, "columns": reading["columns"].split(",")}
 
 

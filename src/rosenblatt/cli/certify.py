@@ -10,7 +10,6 @@ import click
 
 from rosenblatt.cli.main import DONE, NO, UNDECIDED
 from rosenblatt.cli.options import COLUMN, COLUMNS, DATA, Output, Sectioned, as_typed, common, jobs, reading
-from rosenblatt.cli.python_words import in_options
 
 CODES = {"separable": DONE, "inseparable": NO, "undecided": UNDECIDED}
 
@@ -97,7 +96,7 @@ def certify(
     _write(path, proof, data, "rows", output)
     n_rows, n_features = X.shape
     value = {"verdict": answer.verdict, "reason": answer.reason, "rows": n_rows, "features": n_features}
-    text = in_options(wording(answer, first=1) if isinstance(answer, Answer) else str(answer))
+    text = wording(answer, first=1) if isinstance(answer, Answer) else str(answer)
     output.result(text, value | {"proof": None if proof is None else json.loads(proof)})
     return CODES[answer.verdict]
 

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rosenblatt._version import __version__
-from rosenblatt.cli.python_words import in_options
 from rosenblatt.escaping import printable_lines
-from rosenblatt.exceptions import MissingRoomError, RosenblattError
+from rosenblatt.exceptions import Message, MissingRoomError, RosenblattError
 from rosenblatt.loops.compilation import announce_compilation
 from rosenblatt.registry import able_in_words
 from rosenblatt.rooms import find
@@ -163,7 +162,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (click.ClickException, RosenblattError, OSError, ImportError, MemoryError) as error:
         if debug:
             raise
-        _complain(_told(error))
+        with _running(arguments):
+            _complain(_told(error))
         return BAD
     except Exception as error:
         if debug:
@@ -202,8 +202,23 @@ def _told(error: BaseException) -> str:
     return _one_line(error)
 
 
+@contextmanager
+def _running(arguments: Sequence[str]) -> Iterator[None]:
+    """Name options as the command has them that the arguments call."""
+    command = next((each for each in arguments if each in COMMANDS), None)
+    found = (
+        None if command is None else commands.get_command(click.Context(commands, resilient_parsing=True), command)
+    )
+    with nullcontext() if found is None else click.Context(found):
+        yield
+
+
 def _one_line(error: BaseException) -> str:
-    return in_options(" ".join(str(error).split()))
+    """Return the message of an error or a warning on one line, in the words of the command line."""
+    from rosenblatt.cli.options import in_options
+
+    text = error.args[0] if error.args and isinstance(error.args[0], Message) else str(error)
+    return " ".join(in_options(text).split())
 
 
 def _sentence(message: str) -> str:
@@ -226,7 +241,7 @@ def _plain_warnings(*, quiet: bool) -> Iterator[None]:
 
     def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
         if not quiet and category not in (DeprecationWarning, FutureWarning, ResourceWarning):
-            _complain(f"note: {in_options(' '.join(str(message).split()))}")
+            _complain(f"note: {_one_line(message if isinstance(message, Warning) else Warning(message))}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("always")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
 import shlex
 import sys
@@ -15,6 +16,7 @@ from typing import Any, TypeAlias
 import click
 
 from rosenblatt.escaping import json_text, printable_lines
+from rosenblatt.exceptions import Message, Remedy, Term
 from rosenblatt.tables.formats import CORPUS_FORMATS, FORMATS
 from rosenblatt.tables.notation import THOUSANDS
 from rosenblatt.tables.reading import MOST_BITS, MOST_NGRAMS, Column, Options
@@ -28,8 +30,10 @@ __all__ = [
     "SCALE",
     "Output",
     "Sectioned",
+    "as_option",
     "as_typed",
     "common",
+    "in_options",
     "jobs",
     "reading",
     "taking",
@@ -113,12 +117,12 @@ class Output:
 
     def result(self, text: str, value: Any) -> None:
         """Print a result: as text, or as JSON."""
-        click.echo(json_text(value) if self.as_json else printable_lines(text))
+        click.echo(json_text(value) if self.as_json else printable_lines(in_options(text)))
 
     def remark(self, text: str) -> None:
         """Print a remark, unless the command is quiet."""
         if not self.quiet:
-            click.echo(printable_lines(text), err=True)
+            click.echo(printable_lines(in_options(text)), err=True)
 
     @property
     def shows_progress(self) -> bool:
@@ -199,7 +203,6 @@ class ColumnsType(click.ParamType[tuple[Column, ...]]):
 
 COLUMN, COLUMNS = ColumnType(), ColumnsType()
 SEVERAL = ("features", "ignore", "text", "categorical", "hashed")  # "na" is a tuple of words already
-OPPOSITES = {"--header": "--no-header", "--zero-based": "--one-based"}
 
 
 def _gather_reading(values: dict[str, Any]) -> dict[str, Any]:
@@ -250,6 +253,73 @@ reading = taking(
 """Adds the options of reading; the command gets `options`, a dict for `rosenblatt.open_data`."""
 
 
+ONLY_TRACE = {"stop_on_cycle"}
+"""Parameters of learners that have an option of their own in `trace` alone."""
+TERMS = {
+    "target": "the target",
+    "certify": "rosenblatt certify",
+    "proof": "rosenblatt certify prints the proof",
+    "proved": "proved; rosenblatt certify prints the proof",
+    "support": "",
+}
+"""Things of Python that have another name here."""
+
+
+def in_options(text: str) -> str:
+    """Return a message in the words of the command line.
+
+    Examples
+    --------
+    >>> in_options("Use " + Remedy("learner", "averaged", "average=True") + ", or set " + Remedy("bits") + ".")
+    'Use --learner averaged, or set --bits.'
+    """
+    return text.told(_said) if isinstance(text, Message) else text
+
+
+def as_option(parameter: str, value: Any = None) -> str:
+    """Return how a parameter is set on the command line, or only its option.
+
+    Examples
+    --------
+    >>> as_option("header", False), as_option("ignore", ("age", "size")), as_option("alpha", 0.5)
+    ('--no-header', '--ignore age --ignore size', '--set alpha=0.5')
+    """
+    option = _option(parameter)
+    if option is None:
+        text = value if isinstance(value, str) else json.dumps(value)
+        return "--set " + (parameter if value is None else shlex.quote(f"{parameter}={text}"))
+    on, off = option.opts[-1], option.secondary_opts
+    if value is None or isinstance(value, bool):
+        return off[-1] if value is False and off else on
+    several = [str(one) for one in (value if isinstance(value, tuple) else (value,))]
+    if isinstance(option.type, ColumnsType):
+        several = ['"' + one.replace('"', '""') + '"' if "," in one else one for one in several]
+    return " ".join(f"{on} {shlex.quote(one)}" for one in several)
+
+
+def _said(slot: Remedy | Term) -> str:
+    if isinstance(slot, Term):
+        return TERMS.get(slot.name, slot.python)
+    return as_option(slot.parameter, slot.value)
+
+
+def _option(parameter: str) -> click.Option | None:
+    """Return the option that sets a parameter: of the command that runs, or of the first command that has one."""
+    from rosenblatt.cli.main import COMMANDS, commands
+
+    name = f"--{parameter.replace('_', '-')}"
+    context = click.get_current_context(silent=True)
+    running = [] if context is None else [context.command]
+    if parameter in ONLY_TRACE and running and running[0].name != "trace":
+        return None
+    every = (commands.get_command(click.Context(commands, resilient_parsing=True), each) for each in COMMANDS)
+    for command in chain(running, every):
+        for each in command.params if command is not None else ():
+            if isinstance(each, click.Option) and (each.name == parameter or name in each.opts):
+                return each
+    return None
+
+
 def as_typed(places: Sequence[str], options: Mapping[str, Any]) -> str:
     """Return places and options of reading as a user types them.
 
@@ -259,13 +329,5 @@ def as_typed(places: Sequence[str], options: Mapping[str, Any]) -> str:
     "'my mail.csv' --target 1 --text body --no-header --missing zero"
     """
     usual, typed = Options(), [shlex.quote(place) for place in places]
-    for name, value in options.items():
-        flag = "--" + name.replace("_", "-")
-        if value == getattr(usual, name):
-            continue
-        if isinstance(value, bool):
-            typed.append(flag if value else OPPOSITES[flag])
-        else:
-            several = value if isinstance(value, tuple) else (value,)
-            typed += [f"{flag} {shlex.quote(str(one))}" for one in several]
+    typed += [as_option(name, value) for name, value in options.items() if value != getattr(usual, name)]
     return " ".join(typed)

@@ -15,7 +15,14 @@ from typing import Any, NamedTuple, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.exceptions import InputError, PredictionOverflowError, ShapeError, TrainingOverflowError
+from rosenblatt.exceptions import (
+    SOFT_MARGIN,
+    InputError,
+    PredictionOverflowError,
+    Remedy,
+    ShapeError,
+    TrainingOverflowError,
+)
 from rosenblatt.loops.layout import CSR, Rows, csr_take
 from rosenblatt.registry import name_of
 from rosenblatt.rows.features import Features, as_rows
@@ -141,8 +148,11 @@ SAMPLE_ROWS = 1000  # rows that are looked at first; all are measured only if th
 VALUES_AT_ONCE = 1 << 14  # values that are widened together
 WRITTEN_OUT = 1e6  # ratios from here on are shown as powers of ten
 
-STANDARDISE = "Standardise them (StandardScaler, or scale=True of TableEncoder or rosenblatt.train)."
-"""What to do; the command line says it in its own words."""
+SCALE = Remedy("scale", True, "StandardScaler, or scale=True of TableEncoder or rosenblatt.train")
+STANDARDISE = "Standardise them (" + SCALE + ")."
+POCKET = Remedy("learner", "pocket", "PocketPerceptron")
+OTHERS = Remedy("learner", "averaged", "average=True") + ", " + POCKET + " or " + SOFT_MARGIN
+"""The learners for rows that no hyperplane separates."""
 
 
 _Sums: TypeAlias = tuple[int, NDArray[Any], Floats, Floats]  # rows; values other than zero, their sums and squares
@@ -215,7 +225,7 @@ def _columns_of(rows: Rows, width: int, given: Sequence[str] | None, bias: float
 def also_scale(features: Features) -> str:
     """Return a sentence that follows other advice where columns should be scaled, or nothing."""
     columns = columns_to_scale(features)
-    return "" if columns is None else f" Also, {columns}. {STANDARDISE}"
+    return "" if columns is None else f" Also, {columns}. " + STANDARDISE
 
 
 def _sizes(rows: Rows, width: int) -> _Sizes | None:

@@ -12,8 +12,16 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from rosenblatt.estimators import _parameters as parameters
-from rosenblatt.estimators._features import STANDARDISE, to_be_scaled
-from rosenblatt.exceptions import LabelError, ModelFileError, ParameterError, ScaleWarning, ShapeError
+from rosenblatt.estimators._features import OTHERS, STANDARDISE, to_be_scaled
+from rosenblatt.exceptions import (
+    LabelError,
+    ModelFileError,
+    ParameterError,
+    Remedy,
+    ScaleWarning,
+    ShapeError,
+    Term,
+)
 from rosenblatt.learning.checkpoint import Checkpoint, Saved
 from rosenblatt.learning.order import Blockwise, Order
 from rosenblatt.learning.plan import PerceptronRun, Plan
@@ -347,7 +355,7 @@ def conclude(
         warnings.warn(warning, ConvergenceWarning, stacklevel=stacklevel)
     if columns is not None:
         warnings.warn(
-            f"Training has not separated the rows, and {columns}. {STANDARDISE}",
+            f"Training has not separated the rows, and {columns}. " + STANDARDISE,
             ScaleWarning,
             stacklevel=stacklevel,
         )
@@ -366,7 +374,7 @@ def _warning(p: Any, run: PerceptronRun, reached: str, advice: str, last: str) -
     if run.stuck and run.trace.scheme.kind == "ovo":
         return (
             f"Every pair of classes is separated, yet {run.stuck} rows are predicted wrong: the sum of scores "
-            "over all pairs favours another class. Use multiclass='direct'."
+            "over all pairs favours another class. Use " + Remedy("multiclass", "direct") + "."
         )
     if run.stuck:
         return (
@@ -376,23 +384,30 @@ def _warning(p: Any, run: PerceptronRun, reached: str, advice: str, last: str) -
     which = "hyperplane through the origin" if run.proof is not None and not run.proof.bias else "hyperplane"
     if run.stop_reason == "inseparable":
         return (
-            f"{_impossible(run, which)} (proved: see certificate_). The last weights are those after the last "
-            "mistake; average=True, PocketPerceptron or SoftMarginClassifier suit such data."
+            f"{_impossible(run, which)} ("
+            + Term("proved", "proved: see certificate_")
+            + "). The last weights are those after the last mistake; "
+            + OTHERS
+            + " suit such data."
         )
     if run.stop_reason == "plateau" and run.separable:
         given = ": see certificate_.coef_ and certificate_.intercept_" if run.trace.scheme.kind == "binary" else ""
-        longer = " Set n_iter_no_change to wait longer." if advice else ""  # otherwise columns are to be scaled
-        return (
+        text = (
             f"Training ended {reached}, because mistakes no longer fall. Some hyperplane does separate it "
-            f"(proved{given}). {last}{longer}"
-        )
+            f"(proved{given}). {last}"
+        )  # without advice, columns are to be scaled
+        return text + " Set " + Remedy("n_iter_no_change") + " to wait longer." if advice else text
     if run.proof is not None:
         return (
             f"Training went in a cycle, and ended with pass {made:,}: the weights are exactly what they "
             f"were before, because no {which} separates the data. "
-            f"certificate_ is the proof, a combination of {list_numbers('row', run.proof.support)}. Use "
-            "average=True, "
-            "PocketPerceptron or SoftMarginClassifier."
+            + Term(
+                "support",
+                f"certificate_ is the proof, a combination of {list_numbers('row', run.proof.support)}. ",
+            )
+            + "Use "
+            + OTHERS
+            + "."
         )
     if run.stop_reason == "max_iter":
         limit, amount = f"max_iter={p.max_iter}" if made == p.max_iter else f"the {made} listed", "passes"

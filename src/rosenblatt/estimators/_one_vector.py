@@ -367,7 +367,7 @@ def finite(found: Floats, features: Features) -> Floats:
     whole = np.isfinite(found).reshape(len(found), -1).all(axis=1)
     if not whole.all():
         require_finite(features)
-        raise overflow(f"row {int(np.argmin(whole))} of X")
+        raise overflow(int(np.argmin(whole)))
     return found
 
 

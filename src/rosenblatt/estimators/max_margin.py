@@ -13,7 +13,7 @@ from rosenblatt.estimators._features import also_scale
 from rosenblatt.estimators._fitting import list_numbers
 from rosenblatt.estimators._linear import LinearClassifier, facts, hyperplane_state, warn_of_column
 from rosenblatt.estimators._parameters import check_count, check_flag, check_number
-from rosenblatt.exceptions import NotSeparableError
+from rosenblatt.exceptions import SOFT_MARGIN, Message, NotSeparableError, Term
 from rosenblatt.learning.scheme import Scheme
 from rosenblatt.learning.state import State
 from rosenblatt.margins.widest import Unfinished, max_margin
@@ -183,22 +183,29 @@ def _explained(error: NotSeparableError, batch: Batch, *, bias: bool) -> NotSepa
             return error
         found = proof
     through = "" if bias else " through the origin"
+    proof_here = Term("proof", "the certificate of this error proves it")
     if isinstance(found, Inseparable):
         what = "the convex hulls of the two classes meet" if bias else "the hull of the rows y·x holds the origin"
         proved = NotSeparableError(
-            f"No hyperplane{through} separates the classes: {what}, in a combination of "
-            f"{list_numbers('row', found.support)} that is exact (the certificate of this error proves it). "
-            "Use SoftMarginClassifier, which allows for rows on the wrong side."
+            f"No hyperplane{through} separates the classes: {what}"
+            + Term("support", f", in a combination of {list_numbers('row', found.support)} that is exact")
+            + " ("
+            + proof_here
+            + "). Use "
+            + SOFT_MARGIN
+            + ", which allows for rows on the wrong side."
         )
     elif isinstance(found, Separable):
         apart = "The classes are separable" + ("" if bias else " through the origin")
-        shown = "the certificate of this error proves it" + ("" if whole else ", for the rows that have weight")
+        shown = proof_here + ("" if whole else ", for the rows that have weight")
         if isinstance(error, Unfinished):
-            proved = Unfinished(f"{error} {apart}, though ({shown}).")
+            proved = Unfinished(Message(error.args[0], f" {apart}, though (", shown, ")."))
         else:
             proved = NotSeparableError(
-                f"{apart} ({shown}), but by less than floats can resolve beside the size of the data: the "
-                "widest hyperplane was not found. Scale the features, or use SoftMarginClassifier."
+                f"{apart} ("
+                + shown
+                + "), but by less than floats can resolve beside the size of the data: the widest hyperplane was "
+                "not found. Scale the features, or use " + SOFT_MARGIN + "."
             )
     else:
         return error

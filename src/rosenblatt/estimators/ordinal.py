@@ -14,7 +14,7 @@ from rosenblatt.estimators._fitting import require_same_data
 from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._one_vector import VECTOR, VECTOR_FIT, OneVector, finite, without_run
 from rosenblatt.estimators._parameters import check_classes, check_number, require_same_classes
-from rosenblatt.exceptions import LabelError, ParameterError
+from rosenblatt.exceptions import LabelError, ParameterError, Term
 from rosenblatt.interrupts import interruptible
 from rosenblatt.learning.one_vector import Part, VectorFit, VectorRun
 from rosenblatt.learning.order import Blockwise
@@ -46,7 +46,8 @@ def _link(held: dict[str, Any]) -> None:
 def _two_or_more(ranks: NDArray[Any]) -> NDArray[Any]:
     if len(ranks) < 2:
         raise LabelError(
-            f"y has only one class, {ranks[0]!r}, but ranks need two. Pass rows of both, or classes=[...]."
+            Term("target", "y")
+            + f" has only one class, {ranks[0]!r}, but ranks need two. Pass rows of both, or classes=[...]."
         )
     return ranks
 

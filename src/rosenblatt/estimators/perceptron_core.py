@@ -24,7 +24,7 @@ from rosenblatt.estimators._fitting import (
 from rosenblatt.estimators._linear import perceptron_state, warn_of_column
 from rosenblatt.estimators._online import OnlineLearning
 from rosenblatt.estimators._parameters import check_count, check_flag, check_parameters
-from rosenblatt.exceptions import LabelError, ParameterError
+from rosenblatt.exceptions import LabelError, ParameterError, Remedy, Term
 from rosenblatt.interrupts import interruptible
 from rosenblatt.learning.checkpoint import Checkpoint, restore
 from rosenblatt.learning.perceptron_fit import PerceptronFit
@@ -304,14 +304,21 @@ class PerceptronCore(OnlineLearning):
         """
         if self.penalty is not None:
             raise ParameterError(
-                f"stop_on_cycle=True cannot be combined with penalty={self.penalty!r}: weights that shrink with "
-                "every visit prove nothing by a repeat. Drop one of them."
+                Remedy("stop_on_cycle", True)
+                + " cannot be combined with "
+                + Remedy("penalty", self.penalty)
+                + ": weights that shrink with every visit prove nothing by a repeat. Drop one of them."
             )
         if len(batch.classes) > 2:
             raise ParameterError(
-                "stop_on_cycle=True proves that two classes cannot be separated, but y has "
-                f"{len(batch.classes)}. Set it to False and ask rosenblatt.certify(X, y), which decides "
-                "every pair of classes."
+                Remedy("stop_on_cycle", True)
+                + " proves that two classes cannot be separated, but "
+                + Term("target", "y")
+                + f" has {len(batch.classes)}. Use "
+                + Remedy("stop_on_cycle", False)
+                + " and ask "
+                + Term("certify", "rosenblatt.certify(X, y)")
+                + ", which decides every pair of classes."
             )
         from rosenblatt.certify.verdict import witness
 

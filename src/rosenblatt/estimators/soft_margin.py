@@ -24,7 +24,7 @@ from rosenblatt.estimators._parameters import (
     generator,
     optional,
 )
-from rosenblatt.exceptions import ParameterError
+from rosenblatt.exceptions import ParameterError, Remedy
 from rosenblatt.interrupts import interruptible
 from rosenblatt.learning.scheme import Scheme
 from rosenblatt.learning.state import State
@@ -328,7 +328,11 @@ class SoftMarginClassifier(LinearClassifier, ClassifierMixin, BaseEstimator):  #
             "max_time": f"Training ended after max_time={self.max_time} seconds. {left} "
             "Allow more, or a larger tol.",
             "plateau": f"The loss did not fall by tol={self.tol} for {self.n_iter_no_change} passes. {left} "
-            "Use average=True or another learning_rate" + (", or the default solver." if self.margin > 0 else "."),
+            "Use "
+            + Remedy("average", True)
+            + " or another "
+            + Remedy("learning_rate")
+            + (", or the default solver." if self.margin > 0 else "."),
             "stalled": f"Rounding allowed no better after {self.n_iter_} steps. {left} Raise tol.",
             "no_minimum": "The classes are separable, so without a penalty the logistic loss has no minimum: it "
             "falls towards 0 as the weights grow for ever. They were left where they separate the classes. Use a "

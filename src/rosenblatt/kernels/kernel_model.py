@@ -192,7 +192,7 @@ class KernelModel(ClassModel):
         s += np.atleast_1d(self.intercept)[:, None]
         finite = np.isfinite(s).all(axis=0)
         if not finite.all():
-            raise overflow(f"row {int(np.argmin(finite))} of X")
+            raise overflow(int(np.argmin(finite)))
         return s[0] if self.alpha.ndim == 1 else np.ascontiguousarray(s.T)
 
     def kernel_values(self, features: Features) -> Floats:

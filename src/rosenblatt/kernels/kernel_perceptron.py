@@ -423,7 +423,7 @@ class KernelPerceptron(KernelSpace):
             add_scores(weights, 0, self._kernel.gram(state.support.points, point), s)
         scores = s[:, 0] + weights[:, -1]
         if not np.isfinite(scores).all():
-            raise overflow("x")
+            raise overflow()
         decision = self._scheme.decision(scores if self._scheme.kind == "binary" else scores[None])[0]
         return float(decision) if decision.ndim == 0 else decision
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.exceptions import NonFiniteError, PredictionOverflowError
+from rosenblatt.exceptions import Message, NonFiniteError, PredictionOverflowError, Term
 from rosenblatt.learning.plain_scores import plain_scores, suffices
 from rosenblatt.learning.scheme import ClassModel, Scheme
 from rosenblatt.learning.state import MetFeatures, State
@@ -78,7 +78,7 @@ class LinearModel(ClassModel):
         finite = np.isfinite(out)
         if not finite.all():
             require_finite(features)
-            raise overflow(f"row {int(np.argwhere(~finite)[0, 0])} of X")
+            raise overflow(int(np.argwhere(~finite)[0, 0]))
         return out
 
     def _numbered(self, rows: Rows) -> tuple[Rows, Floats]:
@@ -125,11 +125,15 @@ def _write_scores(rows: Rows, weights: Floats, out: Floats, which: range) -> Non
         machine_scores(part, weights, np.arange(len(which)), machines, pair, room)
 
 
-def overflow(what: str) -> PredictionOverflowError:
-    """Return the error for a finite row whose score is not finite."""
+def overflow(row: int | None = None) -> PredictionOverflowError:
+    """Return the error for a finite row whose score is not finite: one of X, or x alone."""
+    what = Message("x") if row is None else f"row {row} of " + Term("rows", "X")
     return PredictionOverflowError(
-        f"The score of {what} exceeds the largest float, so it cannot be predicted. Look for a wrong value or "
-        "unit in this row; if the features are so large, scale them down before training and predicting."
+        "The score of "
+        + what
+        + " exceeds the largest float, so it cannot be predicted. Look for a wrong value or "
+        "unit in this row; if the features are so large, scale them down before training and predicting.",
+        row=row,
     )
 
 
@@ -148,5 +152,5 @@ def score_of_row(row: Rows, state: State, scheme: Scheme, classes: NDArray[Any],
         require_finite(Features(row, 1, n_features), name="x")
         raise
     except PredictionOverflowError:
-        raise overflow("x") from None
+        raise overflow() from None
     return float(score) if score.ndim == 0 else score

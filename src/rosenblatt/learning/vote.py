@@ -130,7 +130,7 @@ class Hypotheses:
             pass
         finite = np.isfinite(s) if s.ndim == 1 else np.isfinite(s).all(axis=1)
         if not finite.all():
-            raise overflow(f"row {int(np.argmin(finite))} of X")
+            raise overflow(int(np.argmin(finite)))
 
     def _sparse_products(self, X: Rows, rows: CSR, first: int, products: Floats) -> None:
         """Add <x_r, x_b> for the sparse rows x_r of mistakes and the rows x_b to predict, from `first` on."""

@@ -25,7 +25,7 @@ from scipy.linalg import eigh, qr, svd
 from scipy.optimize import nnls
 from scipy.sparse import issparse
 
-from rosenblatt.exceptions import LabelError, NotSeparableError, TrainingOverflowError
+from rosenblatt.exceptions import SOFT_MARGIN, LabelError, NotSeparableError, Remedy, TrainingOverflowError
 from rosenblatt.loops.descent import Hinge
 from rosenblatt.margins.interior import interior
 from rosenblatt.margins.matrix import BLOCK_VALUES, Matrix, scaled_rows
@@ -280,7 +280,7 @@ def why_not(hulls: Hulls, rows: Ints, names: Ints, near: float = MEETING_SHARE) 
         which, what = "hyperplane through the origin", "the hull of the rows y·x holds the origin"
     return NotSeparableError(
         f"No {which} separates the classes: {what}, in a combination of rows {shown} (to {distance:.1g} of the "
-        "radius of the data). Use SoftMarginClassifier, which allows for rows on the wrong side."
+        "radius of the data). Use " + SOFT_MARGIN + ", which allows for rows on the wrong side."
     )
 
 
@@ -289,7 +289,7 @@ def undecided_error(distance: float) -> NotSeparableError:
     return NotSeparableError(
         "Floats cannot decide whether the classes are separable: their hulls come within "
         f"{distance:.1g} of the radius of the data, and no hyperplane separates them by more than rounding. "
-        "Scale the features, or use SoftMarginClassifier."
+        "Scale the features, or use " + SOFT_MARGIN + "."
     )
 
 
@@ -383,7 +383,7 @@ class _Search:
             if made == max_iter and self.margin <= 0.0:
                 raise Unfinished(
                     f"After {made} rounds no hyperplane was found that separates every row, nor a reason why "
-                    "there is none. Allow more rounds (max_iter), or use SoftMarginClassifier."
+                    "there is none. Allow more rounds (" + Remedy("max_iter") + "), or use " + SOFT_MARGIN + "."
                 )
             guess = 1.0 / float(np.linalg.norm(found.w))
             kept = (found.lam > SUPPORT_WEIGHT_SHARE * found.lam.max()) | (self.y[rows] * f[rows] < WELL_WITHIN)

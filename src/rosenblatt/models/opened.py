@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.calibration import Calibration
 from rosenblatt.evaluation import Evaluation, RegressionEvaluation, Seen, class_code, evaluate
-from rosenblatt.exceptions import LabelError, ParameterError
+from rosenblatt.exceptions import LabelError, ParameterError, Remedy
 from rosenblatt.models.stored import EstimatorPredictor, Predictor, StoredModel, names_of, open_model
 from rosenblatt.registry import abilities
 from rosenblatt.rows.batch import Batch
@@ -238,8 +238,10 @@ class OpenedModel:
         found = self.predictor.probabilities(features) if isinstance(self.predictor, EstimatorPredictor) else None
         if found is None:
             raise ParameterError(
-                f"{self.stored.path} has no probabilities. Train it with --probabilities, or use "
-                "rosenblatt.calibrate."
+                f"{self.stored.path} has no probabilities. Train it with "
+                + Remedy("probabilities")
+                + ", or use rosenblatt.calibrate.",
+                code="no-probabilities",
             )
         return found
 
@@ -296,10 +298,11 @@ def _require_as_trained(options: Options, recipe: Recipe) -> None:
     usual = Options()
     for name in ("features", "ignore", "text", "categorical", "hashed", "ngrams", "bits", "vocabulary"):
         if getattr(options, name) != getattr(usual, name):
-            raise ParameterError(f"the model reads columns as it did in training. Drop --{name}.")
+            raise ParameterError("the model reads columns as it did in training. Drop " + Remedy(name) + ".")
     filled = recipe.missing if isinstance(recipe, TableRecipe) else "error"
     if filled != "error" and options.missing not in ("error", filled):
-        raise ParameterError(f"the model was trained with --missing {filled}. Drop --missing {options.missing}.")
+        trained, given = Remedy("missing", filled), Remedy("missing", options.missing)
+        raise ParameterError("the model was trained with " + trained + ". Drop " + given + ".")
 
 
 def _numbers(labels: NDArray[Any], source: Any) -> NDArray[Any]:
@@ -307,7 +310,9 @@ def _numbers(labels: NDArray[Any], source: Any) -> NDArray[Any]:
     if labels.dtype.kind not in "iuf":
         raise LabelError(
             f"{source.files[0]}: the target holds {labels[0]!s}, but the model predicts numbers. Choose the "
-            "column of numbers with --target."
+            "column of numbers with " + Remedy("target") + ".",
+            code="names-as-numbers",
+            value=str(labels[0]),
         )
     return labels
 

@@ -22,7 +22,7 @@ from rosenblatt.estimators._parameters import (
     generator,
     require_same_classes,
 )
-from rosenblatt.exceptions import LabelError, ParameterError, ShapeError, TrainingOverflowError
+from rosenblatt.exceptions import LabelError, ParameterError, Remedy, ShapeError, Term, TrainingOverflowError
 from rosenblatt.learning.stored_state import LABELS
 from rosenblatt.learning.stored_streams import require_names
 from rosenblatt.loops.layout import PAIR, oriented
@@ -423,7 +423,8 @@ class ExtremeLearningMachine(ReadsTables, BaseEstimator):  # type: ignore[misc]
         targets, codes, numbers = self._told(y, features.n_rows, None, None)
         if targets.classes is not None and len(targets.classes) < 2:
             raise LabelError(
-                f"y has only one class, {targets.classes[0]!r}, but two are needed to tell apart. "
+                Term("target", "y")
+                + f" has only one class, {targets.classes[0]!r}, but two are needed to tell apart. "
                 "Add rows of another class."
             )
         weight = as_weight(sample_weight, features.n_rows)
@@ -566,8 +567,13 @@ class ExtremeLearningMachine(ReadsTables, BaseEstimator):  # type: ignore[misc]
             raise ParameterError(
                 f"A random layer of {self.n_hidden:,} neurons on {features.n_features:,} features has {n:,} "
                 f"weights, {n // stored:,} times as many as the rows have values ({stored:,}), and its model "
-                f"would take {format_bytes(8 * n)}. Hash text into fewer features (bits), choose fewer neurons "
-                "(n_hidden), or use a linear learner such as Perceptron(average=True)."
+                f"would take {format_bytes(8 * n)}. Hash text into fewer features ("
+                + Remedy("bits")
+                + "), choose fewer neurons ("
+                + Remedy("n_hidden")
+                + "), or use a linear learner such as "
+                + Remedy("learner", "averaged", "Perceptron(average=True)")
+                + "."
             )
 
     def _begin(self, features: Features, targets: _Targets, numbers: Any) -> tuple[RandomLayer, RecursiveRidge]:

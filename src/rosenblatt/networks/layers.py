@@ -364,7 +364,8 @@ class Network:
             row = int(np.argmin(finite.all(axis=1)))
             raise PredictionOverflowError(
                 f"The output for row {row} of X exceeds the largest float. Look for a wrong value or unit in this "
-                "row; if the features are so large, scale them down before training and predicting."
+                "row; if the features are so large, scale them down before training and predicting.",
+                row=row,
             )
         return out
 

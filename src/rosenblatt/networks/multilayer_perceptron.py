@@ -20,7 +20,7 @@ from rosenblatt.estimators._parameters import (
     generator,
     require_same_classes,
 )
-from rosenblatt.exceptions import ParameterError
+from rosenblatt.exceptions import ParameterError, Remedy
 from rosenblatt.interrupts import interruptible
 from rosenblatt.learning.order import Cyclic
 from rosenblatt.networks import base as shared
@@ -379,8 +379,13 @@ class MultilayerPerceptron(ReportedNetwork):
         raise ParameterError(
             f"A network of {shared.shape_of(layers)} neurons has {n:,} weights, {n // stored:,} times as many as "
             f"the rows have values ({stored:,}), and its model would take {format_bytes(n_bytes)}. Hash text into "
-            "fewer features (bits), choose fewer neurons (hidden_layer_sizes), or use a linear learner such as "
-            "Perceptron(average=True)."
+            "fewer features ("
+            + Remedy("bits")
+            + "), choose fewer neurons ("
+            + Remedy("hidden_layer_sizes")
+            + "), or use a linear learner such as "
+            + Remedy("learner", "averaged", "Perceptron(average=True)")
+            + "."
         )
 
     def _scales(self, layers: tuple[Layer, ...]) -> list[float]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.exceptions import FormatError, LabelError, ShapeError
+from rosenblatt.exceptions import FormatError, LabelError, ShapeError, Term
 from rosenblatt.loops.layout import CSR, Rows, Unsigned, csr_take
 from rosenblatt.rows.features import Features, as_rows
 from rosenblatt.rows.labels import as_labels, encode_labels, list_classes
@@ -117,8 +117,10 @@ def require_two(classes: NDArray[Any]) -> None:
     """Require at least two classes."""
     if len(classes) == 1:
         raise LabelError(
-            f"y has only one class, {list_classes(classes)}, but two are needed to tell apart. "
-            "Add rows of another class."
+            Term("target", "y")
+            + f" has only one class, {list_classes(classes)}, but two are needed to tell apart. "
+            "Add rows of another class.",
+            code="one-class",
         )
 
 

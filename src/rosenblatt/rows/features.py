@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.exceptions import DataTypeError, InputError, NonFiniteError, ShapeError
 from rosenblatt.loops.layout import CSR, Rows, Unsigned, part_of
-from rosenblatt.rows.reals import as_reals, first_masked, place, read_only, unreadable
+from rosenblatt.rows.reals import Place, as_reals, first_masked, read_only, unreadable
 from rosenblatt.typing import Floats
 
 # From any scipy sparse matrix to compressed sparse rows that the loops can read without checks.
@@ -52,7 +52,7 @@ def as_csr(X: Any, *, name: str) -> CSR:
             f"{name} is a sparse matrix of dtype {X.dtype}, which scipy does not support: {error}. "
             f"Convert it with {name}.astype(float) or build it from numbers."
         ) from error
-    reals = as_reals(data, name=name, where=lambda position: place(*place_in_csr(position, indices, indptr)))
+    reals = as_reals(data, name=name, where=lambda position: Place(*place_in_csr(position, indices, indptr)))
     return CSR(reals, _unsigned(indices), _unsigned(indptr))
 
 
@@ -181,13 +181,13 @@ class Features:
         """The stored values, one after the other."""
         return self.rows.data if isinstance(self.rows, CSR) else self.rows.reshape(-1)
 
-    def place(self, position: int, first: int = 0) -> str:
-        """Return the row, counted from `first`, and the column of a position in `values`, in words."""
+    def place(self, position: int, first: int = 0) -> Place:
+        """Return the row, counted from `first`, and the column of a position in `values`."""
         if isinstance(self.rows, CSR):
             row, column = place_in_csr(position, self.rows.indices, self.rows.indptr)
         else:
             row, column = divmod(position, self.n_features)
-        return place(first + row, column, self.names)
+        return Place(first + row, column, self.names[column] if self.names else None)
 
 
 def as_rows(X: Any, *, name: str = "X", keep_bytes: bool = False) -> Features:
@@ -233,7 +233,7 @@ def as_rows(X: Any, *, name: str = "X", keep_bytes: bool = False) -> Features:
     if keep_bytes and array.dtype in (np.uint8, np.bool_):
         kept: Any = read_only(np.ascontiguousarray(array).view(np.uint8))
         return Features(kept, n_rows, n_features)
-    reals = as_reals(array, name=name, where=lambda position: place(*divmod(position, n_features)))
+    reals = as_reals(array, name=name, where=lambda position: Place(*divmod(position, n_features)))
     return Features(reals, n_rows, n_features)
 
 
@@ -253,9 +253,13 @@ def require_finite(features: Features, *, name: str = "X", first: int = 0) -> No
         position = start + int(np.argmin(np.isfinite(block)))
         value = float(values[position])
         kind, told = ("NaN", "NaN") if np.isnan(value) else ("infinity", value)
+        place = features.place(position, first)
         raise NonFiniteError(
-            f"Input {name} contains {kind}. The value at {features.place(position, first)} is {told}; a "
-            "perceptron needs finite numbers. Impute such values or drop their rows."
+            f"Input {name} contains {kind}. The value at {place} is {told}; a perceptron needs finite numbers. "
+            "Impute such values or drop their rows.",
+            value=value,
+            row=place.row,
+            column=place.column,
         )
 
 
@@ -298,9 +302,10 @@ def _as_array(X: Any, *, name: str) -> NDArray[Any]:
     if isinstance(X, np.ndarray):
         masked = first_masked(X)
         if masked is not None:
-            where = place(*masked) if len(masked) == 2 else f"index {masked}"
+            where = Place(*masked) if len(masked) == 2 else f"index {masked}"
             raise InputError(
-                f"{name} has masked values, the first at {where}. Impute them ({name}.filled) or drop rows."
+                f"{name} has masked values, the first at {where}. Impute them ({name}.filled) or drop rows.",
+                row=masked[0],
             )
         return np.asarray(X)
     try:

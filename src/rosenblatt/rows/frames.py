@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rosenblatt.exceptions import DataTypeError, InputError, NonFiniteError
-from rosenblatt.rows.reals import as_reals, place, read_only, real_dtype, require_exact, show_value
+from rosenblatt.rows.reals import Place, as_reals, read_only, real_dtype, require_exact, show_value
 from rosenblatt.typing import Reals
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def frame_rows(frame: nw.DataFrame[Any], *, name: str) -> Reals:
     _require_no_nulls(series, name=name)
     columns = [column.to_numpy() for column in series]
     for j, column in enumerate(columns):
-        where = partial(place, column=j, names=frame.columns)
+        where = partial(Place, column=j, name=frame.columns[j])
         if column.dtype == object:
             columns[j] = as_reals(column, name=name, where=where)
         else:
@@ -99,6 +99,8 @@ def _require_no_nulls(series: list[nw.Series[Any]], *, name: str) -> None:
         if column.null_count():
             row = int(np.argmax(column.is_null().to_numpy()))
             raise NonFiniteError(
-                f"Input {name} contains NaN. The value at {place(row, j)} ({show_value(column.name)}) is missing; "
-                "a perceptron needs all numbers. Impute missing values or drop their rows."
+                f"Input {name} contains NaN. The value at {Place(row, j, column.name)} is missing; a perceptron "
+                "needs all numbers. Impute missing values or drop their rows.",
+                row=row,
+                column=j,
             )

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.exceptions import InputError, LabelError, NonFiniteError, ShapeError
 from rosenblatt.rows.features import as_rows, is_sparse
-from rosenblatt.rows.reals import ON_ITS_SIDE, as_reals, first_masked, read_only, show_value, unreadable
+from rosenblatt.rows.reals import ON_ITS_SIDE, Place, as_reals, first_masked, read_only, show_value, unreadable
 from rosenblatt.typing import Floats, Ints
 
 TEXT = {str, np.str_}
@@ -70,7 +70,10 @@ def encode_labels(y: Any, classes: NDArray[Any], n_rows: int) -> Ints:
         row = int(np.argmin(translated))
         raise LabelError(
             f"y has the label {show_value(found[codes[row]])} at row {row}, which is not one of the known classes "
-            f"{list_classes(classes)}. Name every class before the first rows are learned."
+            f"{list_classes(classes)}. Name every class before the first rows are learned.",
+            code="unknown-label",
+            row=row,
+            value=found[codes[row]],
         )
     return read_only(translated)
 
@@ -111,7 +114,9 @@ def _factorize_objects(labels: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
         row = next(row for row, label in enumerate(labels) if not _is_hashable(label))
         raise LabelError(
             f"y has the label {show_value(labels[row])} ({type(labels[row]).__name__}) at row {row}, which is not "
-            "hashable and so cannot name a class. Use a string, a number or a tuple instead."
+            "hashable and so cannot name a class. Use a string, a number or a tuple instead.",
+            row=row,
+            value=labels[row],
         ) from None
     try:
         ordered = sorted(seen)
@@ -147,7 +152,7 @@ def require_classes(classes: NDArray[Any], codes: Ints, first: int = 0) -> None:
         if not isinstance(label, float | np.floating):
             continue
         if math.isinf(label):
-            raise LabelError(f"Input y contains infinity, at row {row}. Drop the row or give it a label.")
+            raise LabelError(f"Input y contains infinity, at row {row}. Drop the row or give it a label.", row=row)
         if label != math.floor(label) and len(classes) > MOST_FRACTIONS:
             raise continuous(label, row)
 
@@ -156,7 +161,10 @@ def continuous(label: object, row: int) -> ContinuousLabelError:
     """Return the error for a label of a regression."""
     return ContinuousLabelError(
         f"Unknown label type: continuous. y is {show_value(label)} at row {row} and has more than two different "
-        "values, but this is a classifier and its labels name classes. Sort y into classes, or use a regressor."
+        "values, but this is a classifier and its labels name classes. Sort y into classes, or use a regressor.",
+        code="continuous-target",
+        row=row,
+        value=label,
     )
 
 
@@ -172,7 +180,8 @@ def _is_missing(label: object) -> bool:
 def missing_label(label: object, row: int) -> LabelError:
     """Return the error for a missing label."""
     what = "NaN" if isinstance(label, float | np.floating) else f"a missing label ({label})"
-    return LabelError(f"Input y contains {what}, at row {row}. Drop the row or give it a label.")
+    told = f"Input y contains {what}, at row {row}. Drop the row or give it a label."
+    return LabelError(told, code="missing-label", row=row)
 
 
 def one_a_row(y: Any, n_rows: int, n_features: int | None = None) -> NDArray[Any]:
@@ -299,8 +308,8 @@ def as_measurements(y: Any, n_rows: int) -> Floats:
     if len(shape) == 1:
         masked = first_masked(y)
         if masked is not None:
-            raise InputError(f"y is masked at row {masked[0]}. Drop the row or give it a number.")
-        flat = as_reals(array, name="y", where=lambda row: f"row {row}")
+            raise InputError(f"y is masked at row {masked[0]}. Drop the row or give it a number.", row=masked[0])
+        flat = as_reals(array, name="y", where=Place)
         values = flat.reshape(-1, 1).astype(np.float64, copy=False)
     elif len(shape) == 2:
         values = np.asarray(as_rows(y, name="y").rows, np.float64)
@@ -318,7 +327,7 @@ def as_measurements(y: Any, n_rows: int) -> Floats:
     if not finite.all():
         row = int(np.argmin(finite))
         kind = "NaN" if np.isnan(values[row]).any() else "infinity"
-        raise NonFiniteError(f"Input y contains {kind}, at row {row}. Drop the row or give it a number.")
+        raise NonFiniteError(f"Input y contains {kind}, at row {row}. Drop the row or give it a number.", row=row)
     return read_only(values if len(shape) == 2 else values[:, 0])
 
 

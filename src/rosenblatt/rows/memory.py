@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from rosenblatt.exceptions import ParameterError
+from rosenblatt.exceptions import ParameterError, Remedy
 
 __all__ = [
     "format_bytes",
@@ -28,7 +28,11 @@ _OWN_SIZE = Path("/proc/self/statm")
 UNCHECKED_BYTES = 1 << 24
 """Bytes that are taken without a look at the free memory, which takes longer than a small fit."""
 
-FEWER = "Number the features of a LIBSVM file without gaps, hash text into fewer (--bits), or leave columns out."
+FEWER = (
+    "Number the features of a LIBSVM file without gaps, hash text into fewer ("
+    + Remedy("bits")
+    + "), or leave columns out."
+)
 
 BYTES_A_FEATURE = 160
 """What certifying, and learners that need all rows at once, take for a feature at most, by measurement."""
@@ -86,7 +90,9 @@ def require_memory(what: str, n_bytes: int, way_out: str, limit: int | None = No
     if n_bytes > room:
         whose = "free" if limit is None else "allowed"
         raise ParameterError(
-            f"{what} would take {format_bytes(n_bytes)}, but {format_bytes(room)} of memory are {whose}. {way_out}"
+            f"{what} would take {format_bytes(n_bytes)}, but {format_bytes(room)} of memory are {whose}. "
+            + way_out,
+            code="memory",
         )
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from numbers import Integral, Real
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from rosenblatt.exceptions import DataTypeError
 from rosenblatt.typing import Floats, Reals
 
-Place: TypeAlias = Callable[[int], str]
+Finder: TypeAlias = Callable[[int], "Place | str"]
+"""Returns the place of a position among values that lie one after the other, as data or in words."""
 """Returns in words the place of a position in the flattened values."""
 
 Array = TypeVar("Array", bound=NDArray[Any])
@@ -41,9 +42,21 @@ def unreadable(value: object, name: str) -> str:
     return "Pass a list, an array or a dataframe."
 
 
-def place(row: int, column: int, names: Sequence[object] | None = None) -> str:
-    """Return the place of a value in a table, in words."""
-    return f"row {row}, column {column}" + (f" ({show_value(names[column])})" if names else "")
+class Place(NamedTuple):
+    """The place of a value: its row, its column in a table, and the name of that."""
+
+    row: int
+    column: int | None = None
+    name: object = None
+
+    def __str__(self) -> str:
+        column = "" if self.column is None else f", column {self.column}"
+        return f"row {self.row}{column}" + ("" if self.name is None else f" ({show_value(self.name)})")
+
+
+def place_data(place: Place | str) -> dict[str, Any]:
+    """Return the data of an error at a place: its row and column."""
+    return {"row": place.row, "column": place.column} if isinstance(place, Place) else {}
 
 
 def read_only(array: Array) -> Array:
@@ -89,7 +102,7 @@ def real_dtype(dtype: np.dtype[Any], *, name: str) -> np.dtype[np.float64] | np.
     )
 
 
-def require_exact(values: NDArray[Any], *, name: str, where: Place) -> None:
+def require_exact(values: NDArray[Any], *, name: str, where: Finder) -> None:
     """Raise `DataTypeError` for integers and long floats that float64 would round."""
     if values.dtype.kind in "iu" and values.dtype.itemsize == 8:
         inexact = _rounded_integers(values)
@@ -102,7 +115,7 @@ def require_exact(values: NDArray[Any], *, name: str, where: Place) -> None:
         raise _would_round(values.flat[first], name=name, place=where(first))
 
 
-def as_reals(values: NDArray[Any], *, name: str, where: Place) -> Reals:
+def as_reals(values: NDArray[Any], *, name: str, where: Finder) -> Reals:
     """Return the values as a read-only, aligned, native, C-contiguous float64 or float32 array.
 
     Values that already are such an array are not copied. Messages call them `name` and use `where` for the place.
@@ -131,14 +144,14 @@ def _rounded_floats(values: NDArray[Any]) -> NDArray[np.intp]:
         return np.flatnonzero((values.astype(np.float64) != values) & ~np.isnan(values))
 
 
-def _from_objects(values: NDArray[Any], *, name: str, where: Place) -> Floats:
+def _from_objects(values: NDArray[Any], *, name: str, where: Finder) -> Floats:
     floats = np.empty(values.size)
     for position, value in enumerate(values.flat):
         floats[position] = value if type(value) is float else _as_float(value, position, name, where)
     return floats.reshape(values.shape)
 
 
-def _as_float(value: Any, position: int, name: str, where: Place) -> float:
+def _as_float(value: Any, position: int, name: str, where: Finder) -> float:
     """Return a number as a float that equals it; a decimal fraction becomes the nearest float, as in a file."""
     if isinstance(value, Decimal):
         if not value.is_finite() or value != value.to_integral_value():
@@ -149,7 +162,9 @@ def _as_float(value: Any, position: int, name: str, where: Place) -> float:
         raise DataTypeError(
             f"Every value of the {name} argument must be a number, not a string that spells a number: the "
             f"one at {where(position)} is {show_value(value)} ({type(value).__name__}). Convert it with float, "
-            "one-hot encode categories, and drop or impute missing values."
+            "one-hot encode categories, and drop or impute missing values.",
+            value=value,
+            **place_data(where(position)),
         )
     if isinstance(value, Integral):
         value = int(value)  # Python compares integers and floats exactly; numpy rounds the integer first
@@ -162,11 +177,14 @@ def _as_float(value: Any, position: int, name: str, where: Place) -> float:
     return number
 
 
-def _would_round(value: Any, *, name: str, place: str) -> DataTypeError:
+def _would_round(value: Any, *, name: str, place: Place | str) -> DataTypeError:
     # In full, because reprlib would omit the digits that matter, unless there are too many.
     large = isinstance(value, int) and value.bit_length() > 10_000
     written = f"an integer of {value.bit_length()} bits" if large else str(value)
     return DataTypeError(
         f"{name} at {place} is {written}, which float64 would round. Scale the values down (integers are "
-        f"safe up to 2**{EXACT_BITS}), or accept the rounding with an explicit conversion to float64."
+        f"safe up to 2**{EXACT_BITS}), or accept the rounding with an explicit conversion to float64.",
+        code="inexact-integer",
+        value=value,
+        **place_data(place),
     )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.exceptions import DataTypeError, ParameterError, WeightError
 from rosenblatt.rows.labels import list_classes
-from rosenblatt.rows.reals import as_reals, first_masked, read_only, show_value
+from rosenblatt.rows.reals import Place, as_reals, first_masked, read_only, show_value
 from rosenblatt.typing import Floats, Ints
 
 
@@ -51,7 +51,7 @@ def as_weight(sample_weight: Any, n_rows: int) -> Floats | None:
         return None
     masked = first_masked(sample_weight)
     if masked is not None:
-        raise WeightError(f"sample_weight is masked at row {masked[0]}. Use 0 to leave a row out.")
+        raise WeightError(f"sample_weight is masked at row {masked[0]}. Use 0 to leave a row out.", row=masked[0])
     try:
         given = np.asarray(sample_weight)
     except ValueError as error:
@@ -64,7 +64,7 @@ def as_weight(sample_weight: Any, n_rows: int) -> Floats | None:
             f"{n_rows} rows. Flatten it, or drop the weights that belong to no row."
         )
     try:
-        reals = as_reals(given, name="sample_weight", where=lambda row: f"row {row}")
+        reals = as_reals(given, name="sample_weight", where=Place)
     except DataTypeError as error:
         raise WeightError(str(error)) from None
     weight: Floats = read_only(reals.astype(np.float64, copy=False))
@@ -73,7 +73,9 @@ def as_weight(sample_weight: Any, n_rows: int) -> Floats | None:
         row = int(np.argmin(usable))
         raise WeightError(
             f"sample_weight is {weight[row]} at row {row}, but must be finite and not negative. "
-            "Use 0 to leave a row out."
+            "Use 0 to leave a row out.",
+            row=row,
+            value=float(weight[row]),
         )
     if not weight.any():
         raise WeightError("sample_weight is zero at every row, so nothing is left to learn from. Raise some.")

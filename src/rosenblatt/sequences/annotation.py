@@ -10,7 +10,7 @@ from typing import Any
 
 from rosenblatt.certify.certificate import Verification
 from rosenblatt.certify.proof_reader import verify_sentences
-from rosenblatt.exceptions import FormatError, ParameterError
+from rosenblatt.exceptions import FormatError, ParameterError, Remedy, join_messages
 from rosenblatt.sequences.exchanges import Inconsistency, Place
 from rosenblatt.sequences.sentence_proof import SequenceAnswer, SequenceInseparable
 from rosenblatt.sequences.sentence_verdict import MAX_WORK_UNITS, certify_sequences
@@ -67,7 +67,7 @@ class CorpusCertificate:
 
     def text(self, most: int | None = SHOWN_INCONSISTENCIES) -> str:
         """Return the answer and up to so many inconsistencies as text; None shows all."""
-        lines = []
+        lines: list[str] = []
         if self.inconsistencies:
             minority = len({sentence for each in self.inconsistencies for sentence in each.minority})
             lines += [
@@ -76,13 +76,14 @@ class CorpusCertificate:
                 *map(self.line, self.inconsistencies[:most]),
             ]
             if most is not None and len(self.inconsistencies) > most:
-                lines.append(f"… and {len(self.inconsistencies) - most} more; --all shows them")
+                more = Remedy("show_all", True, "text(None)")
+                lines.append(f"… and {len(self.inconsistencies) - most} more; " + more + " shows them")
             lines += [
                 "The last labelling of each line is the minority. All minorities together: "
                 f"{count(minority, 'sentence')} of {self.n_sentences:,}.",
                 "",
             ]
-        return "\n".join([*lines, str(self.answer)])
+        return join_messages("\n", [*lines, str(self.answer)])
 
     @property
     def n_sentences(self) -> int:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rosenblatt.exceptions import FormatError, InputError, ParameterError
+from rosenblatt.exceptions import FormatError, InputError, ParameterError, Remedy
 from rosenblatt.rows.reals import read_only, show_value
 from rosenblatt.sequences.sentences import Corpus, TokenColumn
 from rosenblatt.tables.data_file import DataFile, expand
@@ -170,8 +170,8 @@ def _told_by_lines(lines: Sequence[_Line], file: str, *, is_labelled: Callable[[
     raise FormatError(
         f"{lines_have} {_fields(len(first))}, and none of the first line is a label of the model",
         (
-            "use --format text if each line is a sentence",
-            "--format conll if each is one word and what is known of it",
+            "use " + Remedy("format", "text") + " if each line is a sentence",
+            Remedy("format", "conll") + " if each is one word and what is known of it",
         ),
         file=file,
         line=tokens[0].number,
@@ -211,7 +211,8 @@ def _lines(blocks: LineBlocks, file: str) -> Iterator[_Line]:
             text = encoded.decode()
         except UnicodeDecodeError as error:
             raise FormatError(
-                "the line is not UTF-8. Name the encoding, such as latin-1, with --encoding",
+                "the line is not UTF-8. Name the encoding, such as latin-1, with " + Remedy("encoding"),
+                code="encoding",
                 file=file,
                 line=first + encoded.count(b"\n", 0, error.start),
             ) from None

@@ -28,7 +28,7 @@ from rosenblatt.estimators._parameters import (
     generator,
     optional,
 )
-from rosenblatt.exceptions import LabelError, ParameterError
+from rosenblatt.exceptions import LabelError, ParameterError, Remedy
 from rosenblatt.interrupts import interruptible
 from rosenblatt.learning.plan import Predicts
 from rosenblatt.registry import Learner
@@ -397,8 +397,10 @@ class SequencePerceptron(Tagger):
         amounts = {"max_iter": "passes", "max_time": "time"}
         if reason in amounts and not self.average:
             warnings.warn(
-                f"{reason}={getattr(self, reason)} was reached without labelling all sentences correctly. Allow "
-                f"more {amounts[reason]}, or use average=True, which needs no separation.",
+                Remedy(reason, getattr(self, reason))
+                + f" was reached without labelling all sentences correctly. Allow more {amounts[reason]}, or use "
+                + Remedy("average", True)
+                + ", which needs no separation.",
                 ConvergenceWarning,
                 stacklevel=2,
             )

@@ -15,7 +15,7 @@ import numpy as np
 
 from rosenblatt.atomic import replacing
 from rosenblatt.escaping import json_text, printable
-from rosenblatt.exceptions import InputError, ParameterError
+from rosenblatt.exceptions import InputError, ParameterError, Remedy
 from rosenblatt.loops.compilation import Seconds
 from rosenblatt.models.files import load
 from rosenblatt.models.opened import OpenedModel
@@ -218,9 +218,8 @@ def open_annotated(
     target = _column(label, names, corpus) if label is not None else _first_of(("upos", names[-1]), names)
     if target in own:
         raise ParameterError(
-            f"{show_data(corpus.files)}: the column {target!r} is both a feature and the label. Name "
-            "another column "
-            f"with --label; there are {', '.join(names)}."
+            f"{show_data(corpus.files)}: the column {target!r} is both a feature and the label. Name another "
+            "column with " + Remedy("label") + f"; there are {', '.join(names)}."
         )
     return corpus, own, target
 
@@ -254,8 +253,10 @@ def evaluate_tagger(
         target = _first_of(("upos", names[-1]), names)
     if target in own:
         raise ParameterError(
-            f"{show_data(corpus.files)} has no column of labels beside its words. Name it with --label; there "
-            f"are {', '.join(names)}."
+            f"{show_data(corpus.files)} has no column of labels beside its words. Name it with "
+            + Remedy("label")
+            + f"; there are {', '.join(names)}.",
+            code="no-target",
         )
     log(f"{show_data(corpus.files)}: words from column {', '.join(own)}, labels from column {target}")
     truth, known = corpus.tokens(target), set(tagger.classes_.tolist())
@@ -309,7 +310,8 @@ def tag_file(
     tagger = tagger_of(model)
     corpus, by_line = _read_unlabelled(tagger, data, options)
     if by_line:
-        log(f"{show_data(by_line)}: each line was read as a sentence; --format conll reads a word a line")
+        word_a_line = Remedy("format", "conll") + " reads a word a line"
+        log(f"{show_data(by_line)}: each line was read as a sentence; " + word_a_line)
     own = _columns_for(tagger, corpus)
     X = _tokens(corpus, own)
     labels = tagger.predict(X)
@@ -393,10 +395,9 @@ def _corpus_options(places: Sequence[Place], options: Mapping[str, Any]) -> Opti
         if each.name not in (*CORPUS_OPTIONS, *HARMLESS) and getattr(given, each.name) != getattr(
             usual, each.name
         ):
-            name = each.name.replace("_", "-")
-            raise ParameterError(
-                f"{show_data(places)} holds sentences, which have no option {name}. Drop --{name}."
-            )
+            name = Remedy(each.name)
+            told = f"{show_data(places)} holds sentences, which have no option "
+            raise ParameterError(told + name + ". Drop " + name + ".")
     return given
 
 

@@ -17,7 +17,7 @@ from urllib.parse import quote, urlsplit
 from uuid import UUID
 
 from rosenblatt.atomic import replacing
-from rosenblatt.exceptions import DataTypeError, ParameterError, RosenblattError
+from rosenblatt.exceptions import DataTypeError, ParameterError, Remedy, RosenblattError
 
 try:
     import httpx
@@ -101,8 +101,8 @@ class CallError(RosenblattError):
         The HTTP status.
     title, detail : str
         What kind of problem it is, and what was wrong, where, and what to do.
-    row, column : int, str or None
-        The place in the rows that were sent, where there is one.
+    code, row, column, remedies
+        See `RosenblattError`. The row and the column are those of the rows that were sent.
     key : str or None
         The idempotency key of the call.
     """
@@ -110,8 +110,14 @@ class CallError(RosenblattError):
     def __init__(self, status: int, problem: Mapping[str, Any], key: str | None = None) -> None:
         self.status, self.key = status, key
         self.title, self.detail = str(problem.get("title", "Refused")), str(problem.get("detail", ""))
-        self.row, self.column = problem.get("row"), problem.get("column")
-        super().__init__(f"{status} {self.title}: {self.detail}")
+        place = {name: problem.get(name) for name in ("code", "row", "column")}
+        super().__init__(f"{status} {self.title}: {self.detail}", **place)
+        self._given = problem.get("remedies", ())
+
+    @property
+    def remedies(self) -> tuple[Remedy, ...]:
+        """The parameters that could be set, of the server or of the model when it is trained."""
+        return tuple(Remedy(each["parameter"], each.get("value")) for each in self._given)
 
 
 class UnreachableError(RosenblattError, ConnectionError):

@@ -32,7 +32,8 @@ Every example that was acknowledged is on disk in the data folder, and is there 
 listens to this computer only, until Ctrl-C. It needs starlette, uvicorn, h11 and msgspec.""",
 )
 @click.argument("models", nargs=-1, metavar="[MODEL...]")
-@click.option("--data", default="rosenblatt-data", show_default=True, metavar="DIR", help="The data folder.")
+@click.option("--data", "folder", default="rosenblatt-data", show_default=True, metavar="DIR", help="The data "
+              "folder.")  # fmt: skip
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0: any free one.")
 @click.option(
@@ -49,9 +50,12 @@ listens to this computer only, until Ctrl-C. It needs starlette, uvicorn, h11 an
     metavar="HOST",
     help="Another name by which the server is called, such as models.example. May be repeated.",
 )
-@click.option("--tls-cert", type=click.Path(exists=True, dir_okay=False), help="Certificate for TLS, as PEM.")
-@click.option("--tls-key", type=click.Path(exists=True, dir_okay=False), help="Key of the certificate, as PEM.")
-@click.option("--no-tls", is_flag=True, help="Answer others without TLS, as behind a proxy that encrypts.")
+@click.option("--tls-cert", "certificate", type=click.Path(exists=True, dir_okay=False), help="Certificate for "
+              "TLS, as PEM.")  # fmt: skip
+@click.option("--tls-key", "key", type=click.Path(exists=True, dir_okay=False), help="Key of the certificate, as "
+              "PEM.")  # fmt: skip
+@click.option("--no-tls", "without_tls", is_flag=True, help="Answer others without TLS, as behind a proxy that "
+              "encrypts.")  # fmt: skip
 @click.option(
     "--rate",
     type=click.FloatRange(0, min_open=True),
@@ -62,7 +66,7 @@ listens to this computer only, until Ctrl-C. It needs starlette, uvicorn, h11 an
 @click.option("--follow", "descriptor", type=int, hidden=True, help="Only predict, for a server.")
 @click.option("--grow", is_flag=True, help="Let labels that a model does not know become classes.")
 @common
-def serve(models: tuple[str, ...], data: str, output: Output, descriptor: int | None, **options: Any) -> int:
+def serve(models: tuple[str, ...], folder: str, output: Output, descriptor: int | None, **options: Any) -> int:
     """Serve models that learn while they predict. MODEL is a file, or NAME=FILE."""
     try:
         from rosenblatt.server.host import Host
@@ -73,13 +77,13 @@ def serve(models: tuple[str, ...], data: str, output: Output, descriptor: int | 
 
     door = _door(options, output)
     if descriptor is not None:
-        return follow(data, descriptor, door)
-    host = Host(data, _sources(models), grow=options["grow"], keep=options["keep"], limits=door.limits)
+        return follow(folder, descriptor, door)
+    host = Host(folder, _sources(models), grow=options["grow"], keep=options["keep"], limits=door.limits)
 
     def ready(address: str) -> None:
         output.remark(f"Serving {', '.join(host.models)} at {address}; end it with Ctrl-C.")
 
-    worker = [sys.executable, "-m", "rosenblatt", "serve", "--data", data, *_words(options)]
+    worker = [sys.executable, "-m", "rosenblatt", "serve", "--data", folder, *_words(options)]
     worker += ["--quiet", "--follow"] if output.quiet else ["--follow"]
     return serving(host, door=door, port=options["port"], ready=ready, workers=options["workers"], command=worker)
 
@@ -92,9 +96,9 @@ def _door(options: dict[str, Any], output: Output) -> FrontDoor:
     return FrontDoor(
         address=options["host"],
         names=options["names"],
-        certificate=options["tls_cert"],
-        key=options["tls_key"],
-        without_tls=options["no_tls"],
+        certificate=options["certificate"],
+        key=options["key"],
+        without_tls=options["without_tls"],
         limits=RequestLimits(rate=options["rate"]),
         log=None if output.quiet else RequestLog(every=options["log_all"]),
     )
@@ -103,10 +107,10 @@ def _door(options: dict[str, Any], output: Output) -> FrontDoor:
 def _words(options: dict[str, Any]) -> list[str]:
     """Return the options of the door as a user types them, for processes that share it."""
     words = ["--host", options["host"], *(word for name in options["names"] for word in ("--name", name))]
-    for name in ("tls_cert", "tls_key", "rate"):
+    for option, name in (("--tls-cert", "certificate"), ("--tls-key", "key"), ("--rate", "rate")):
         if options[name] is not None:
-            words += ["--" + name.replace("_", "-"), str(options[name])]
-    return words + ["--" + name.replace("_", "-") for name in ("no_tls", "log_all") if options[name]]
+            words += [option, str(options[name])]
+    return words + ["--no-tls"] * options["without_tls"] + ["--log-all"] * options["log_all"]
 
 
 def _sources(models: tuple[str, ...]) -> dict[str, str]:

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from rosenblatt.exceptions import ParameterError
+from rosenblatt.exceptions import ParameterError, Remedy
 from rosenblatt.server.application import CALLS, QUERIES, application
 from rosenblatt.server.connection import MOST_HEADER_BYTES, make_protocol
 from rosenblatt.server.guard import Guard, RateLimit, Rules
@@ -71,7 +71,12 @@ def require_safe(host: str, *, tokens: bool, tls: bool, without_tls: bool) -> No
     if not tls and not without_tls:
         raise ParameterError(
             f"others can reach {host}, and without TLS they could read tokens and rows on the way. Give "
-            "--tls-cert and --tls-key, or --no-tls behind a proxy that encrypts."
+            + Remedy("certificate")
+            + " and "
+            + Remedy("key")
+            + ", or "
+            + Remedy("without_tls", True)
+            + " behind a proxy that encrypts."
         )
 
 
@@ -149,7 +154,8 @@ class FrontDoor:
 
     def __post_init__(self) -> None:
         if (self.certificate is None) != (self.key is None):
-            raise ParameterError("TLS needs --tls-cert and --tls-key, the certificate and its key.")
+            needed = Remedy("certificate") + " and " + Remedy("key")
+            raise ParameterError("TLS needs " + needed + ", the certificate and its key.")
 
     @property
     def scheme(self) -> str:

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
+from rosenblatt.exceptions import Remedy
 from rosenblatt.server.connection import MOST_HEADER_BYTES
 from rosenblatt.server.messages import RequestError
 from rosenblatt.server.tokens import Token, TokenWatch
@@ -349,7 +350,7 @@ class Guard:
                 421,
                 "Unknown host",
                 "This server is not called by the name in the header Host. Use the address it printed, or start "
-                "it with --name and the name people use.",
+                "it with " + Remedy("names") + " and the name people use.",
             )
         origin = headers.get(b"origin")
         if origin is not None and origin.lower() not in self.rules.origins:

@@ -21,7 +21,7 @@ from typing import Any
 import msgspec
 
 from rosenblatt.atomic import ASIDE, HAS_OWNERS, replacing
-from rosenblatt.exceptions import ParameterError, StorageError
+from rosenblatt.exceptions import ParameterError, Remedy, StorageError
 from rosenblatt.locking import hold_lock
 from rosenblatt.models.files import write_model
 from rosenblatt.models.streamed import StreamedLearner
@@ -106,7 +106,7 @@ def add_model(journal: Journal, folder: Path, name: str, path: str) -> None:
         if known.source != source:
             raise ParameterError(
                 f"{folder} serves another model file as {name!r}. Give this one another name with "
-                f"NAME={path}, or another --data folder."
+                f"NAME={path}, or another folder (" + Remedy("folder") + ")."
             )
         return
     stored, learner = read_learner(path)

@@ -13,7 +13,7 @@ import msgspec
 
 from rosenblatt.server.messages import RequestError
 
-__all__ = ["LONGEST_LABEL", "USUAL", "RequestLimits", "in_words_of_calls", "place_of", "read_message"]
+__all__ = ["LONGEST_LABEL", "USUAL", "RequestLimits", "place_of", "read_message"]
 
 PLACE = re.compile(r" - at `\$\.(rows|labels|weights)\[(\d+)\](?:\[(\d+|\.\.\.)\])?")
 MAX_SEARCHED_BYTES = 1_000_000
@@ -139,33 +139,11 @@ def _is_plain(value: Any) -> bool:
     return value is None or isinstance(value, str)
 
 
-TOLD = re.compile(r"\brow (\d+)(?: of \w+)?(?:, column (?:'([^']*)'|(\d+)))?")
-LONGEST_TOLD = 400
-"""Characters of a message: it may quote a value."""
-
-
-def in_words_of_calls(message: str) -> str:
-    """Return a message of the library with the words of a request.
-
-    Examples
-    --------
-    >>> in_words_of_calls("X, row 1, column 'age': it is missing.")
-    "rows, row 1, column 'age': it is missing."
-    """
-    said = re.sub(r"\bthe (X|rows) argument\b", "rows", message)
-    said = re.sub(r"\bX\b", "rows", said)
-    return said if len(said) <= LONGEST_TOLD else f"{said[:LONGEST_TOLD]} …"
-
-
-def place_of(
-    message: str, rows: Sequence[Any], columns: Sequence[str] | None, numbers: Collection[str]
-) -> dict[str, Any]:
+def place_of(rows: Sequence[Any], columns: Sequence[str] | None, numbers: Collection[str]) -> dict[str, Any]:
     """Return the row and the column of the first value that is wrong, where they can be told.
 
     Parameters
     ----------
-    message : str
-        What the library said; where it names a row, that is the row.
     rows : sequence
         As they were sent.
     columns : sequence of str or None
@@ -175,16 +153,9 @@ def place_of(
 
     Examples
     --------
-    >>> place_of("wrong", [{"age": 1}, {"age": "old"}], ["age"], {"age"})
+    >>> place_of([{"age": 1}, {"age": "old"}], ["age"], {"age"})
     {'row': 1, 'column': 'age'}
-    >>> place_of("row 3, column 1 is 'a'", [], None, ())
-    {'row': 3, 'column': 1}
     """
-    told = TOLD.search(message)
-    if told is not None:
-        row, name, position = told.groups()
-        column = name if position is None else int(position)
-        return {"row": int(row)} if column is None else {"row": int(row), "column": column}
     for number, row in enumerate(rows):
         if type(row) is not type(rows[0]) or (isinstance(row, list) and len(row) != len(rows[0])):
             return {"row": number}

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from rosenblatt.exceptions import RosenblattError
+from rosenblatt.exceptions import FormatError, Message, Remedy, RosenblattError, Term, remedies_of
 
 __all__ = [
     "PROBLEM_TYPE",
@@ -74,6 +74,46 @@ TITLES = {
 }
 
 
+CODES = {
+    400: "bad-request",
+    401: "no-token",
+    403: "forbidden",
+    404: "not-found",
+    405: "method",
+    408: "too-slow",
+    409: "conflict",
+    410: "gone",
+    413: "too-large",
+    415: "not-json",
+    421: "unknown-host",
+    422: "unusable",
+    429: "too-many",
+    503: "unavailable",
+}
+"""The code of a problem that no error of the library caused."""
+MAX_TOLD_CHARACTERS = 400
+"""Characters of the message of a library error: it may quote a value."""
+
+
+def in_calls(text: str) -> str:
+    """Return a message in the words of a request; a parameter of the server is named as its option.
+
+    Examples
+    --------
+    >>> from rosenblatt.exceptions import Remedy, Term
+    >>> in_calls("Row 1 of " + Term("rows", "X") + " is wrong. Start it with " + Remedy("grow", True) + ".")
+    'Row 1 of rows is wrong. Start it with --grow.'
+    """
+    from rosenblatt.cli.options import as_option
+
+    def said(slot: Remedy | Term) -> str:
+        if isinstance(slot, Remedy):
+            return as_option(slot.parameter, slot.value)
+        return slot.name if slot.name == "rows" else slot.python
+
+    return text.told(said) if isinstance(text, Message) else text
+
+
 class RequestError(RosenblattError):
     """A request that is refused.
 
@@ -85,6 +125,8 @@ class RequestError(RosenblattError):
         What kind of problem it is; the same for all problems of a kind.
     detail : str
         What was wrong, where, and what to do.
+    code : str or None
+        The kind of problem for programs; by default that of its status.
     retry_after : float or None
         Seconds after which the same request may succeed.
     where
@@ -92,21 +134,56 @@ class RequestError(RosenblattError):
     """
 
     def __init__(
-        self, status: int, title: str, detail: str, *, retry_after: float | None = None, **where: Any
+        self,
+        status: int,
+        title: str,
+        detail: str,
+        *,
+        code: str | None = None,
+        retry_after: float | None = None,
+        **where: Any,
     ) -> None:
-        super().__init__(detail)
-        self.status, self.title, self.detail = status, title, detail
+        code = code or CODES.get(status, "refused")
+        super().__init__(detail, code=code, row=where.get("row"), column=where.get("column"))
+        self.status, self.title, self.detail = status, title, in_calls(detail)
         self.retry_after, self.where = retry_after, where
+        self.given: tuple[Remedy, ...] = ()
 
     @classmethod
-    def of(cls, status: int, detail: str, *, retry_after: float | None = None, **where: Any) -> RequestError:
+    def of(
+        cls, status: int, detail: str, *, code: str | None = None, retry_after: float | None = None, **where: Any
+    ) -> RequestError:
         """Return a problem with the usual title of its status."""
-        return cls(status, TITLES.get(status, "Refused"), detail, retry_after=retry_after, **where)
+        title = TITLES.get(status, "Refused")
+        return cls(status, title, detail, code=code, retry_after=retry_after, **where)
+
+    @classmethod
+    def by(cls, error: RosenblattError, **where: Any) -> RequestError:
+        """Return the problem of an error of the library, at its place or else at the one that is given.
+
+        Ways out that a caller cannot take, because they are parameters, are left out of the sentence.
+        """
+        text = error.args[0] if error.args else ""
+        if isinstance(error, FormatError):
+            text = error.told(tuple(way for way in error.ways if not remedies_of(way)))
+        if error.row is not None:
+            where = {"row": error.row} | ({} if error.column is None else {"column": error.column})
+        problem = cls.of(422, text, code=error.code, **where)
+        problem.given = error.remedies
+        if len(problem.detail) > MAX_TOLD_CHARACTERS:
+            problem.detail = f"{problem.detail[:MAX_TOLD_CHARACTERS]} …"
+        return problem
+
+    @property
+    def remedies(self) -> tuple[Remedy, ...]:
+        """The parameters that could be set: of the server, or of the model when it is trained."""
+        return self.given or super().remedies
 
     def document(self) -> dict[str, Any]:
         """Return the problem as RFC 9457 writes it."""
         told = {"type": "about:blank", "title": self.title, "status": self.status, "detail": self.detail}
-        return told | self.where
+        ways = [{"parameter": each.parameter, "value": each.value} for each in self.remedies]
+        return told | {"code": self.code} | self.where | ({"remedies": ways} if ways else {})
 
     def body(self, call: str = "") -> bytes:
         """Return the problem as JSON; clients of the Open Inference Protocol look for it under ``error``."""

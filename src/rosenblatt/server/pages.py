@@ -67,6 +67,13 @@ OF_A_BODY = (400, 408, 413, 415, 422, 503)
 OF_LEARNING = (409, 410)
 
 
+class RemedyDocument(msgspec.Struct):
+    """A parameter that could be set: of the server, or of the model when it is trained."""
+
+    parameter: str
+    value: str | int | float | bool | list[str | int] | None
+
+
 class ProblemDocument(msgspec.Struct, kw_only=True, omit_defaults=True, rename={"kind": "type"}):
     """What was wrong (RFC 9457), and where."""
 
@@ -74,10 +81,12 @@ class ProblemDocument(msgspec.Struct, kw_only=True, omit_defaults=True, rename={
     title: str
     status: int
     detail: str
+    code: str
     row: int | None = None
     column: str | int | None = None
     limit: int | None = None
     error: str | None = None
+    remedies: list[RemedyDocument] | None = None
 
 
 class DescribedCall(Protocol):
@@ -199,28 +208,6 @@ def _statuses(call: DescribedCall, has_query: bool) -> list[int]:
     return sorted(found)
 
 
-STYLE = """
-:root { color-scheme: light dark; --ground: #f6f7f9; --card: #fff; --ink: #1b2430; --soft: #576275;
-  --line: #d9dee6; --accent: #2454a6; }
-@media (prefers-color-scheme: dark) { :root { --ground: #11161d; --card: #1a212b; --ink: #e8ecf2; --soft: #a3adbd;
-  --line: #323c4a; --accent: #8db5ff; } }
-* { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 60rem; padding: 1rem; background: var(--ground); color: var(--ink);
-  font: 16px/1.5 system-ui, sans-serif; }
-a { color: var(--accent); }
-a:focus-visible, summary:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
-details { background: var(--card); border: 1px solid var(--line); border-radius: .6rem; margin: .5rem 0;
-  padding: .5rem .8rem; }
-summary { cursor: pointer; overflow-wrap: anywhere; }
-code, pre { font: .9em ui-monospace, monospace; } pre { overflow-x: auto; }
-.method { display: inline-block; min-width: 3.2rem; font-weight: 700; color: var(--accent); }
-.soft { color: var(--soft); }
-table { border-collapse: collapse; width: 100%; } th { color: var(--soft); font-weight: 500; }
-th, td { text-align: left; vertical-align: top; padding: .2rem .5rem; border-top: 1px solid var(--line);
-  overflow-wrap: anywhere; }
-"""
-
-
 def calls_page(document: Mapping[str, Any]) -> str:
     """Return the page of an OpenAPI document."""
     return "\n".join(_lines(document)) + "\n"
@@ -230,7 +217,7 @@ def _lines(document: Mapping[str, Any]) -> Iterator[str]:
     info = document["info"]
     yield '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    yield f"<title>{escape(info['title'])}: calls</title>\n<style>{STYLE}</style>\n</head>\n<body>"
+    yield f"<title>{escape(info['title'])}: calls</title>\n<style>\n{_file('calls.css')}</style>\n</head>\n<body>"
     yield f"<h1>{escape(info['title'])} {escape(info['version'])}</h1>"
     yield f'<p>{escape(info["summary"])} {escape(info["description"])} <a href="/">Models</a> · '
     yield '<a href="/openapi.json">This page as OpenAPI</a></p>'
@@ -303,7 +290,11 @@ SCRIPTS, STYLES = re.compile(r"<script>(.*?)</script>", re.DOTALL), re.compile(r
 
 def live_page() -> str:
     """Return the page that shows each model as it learns."""
-    return (files("rosenblatt") / "server" / "live.html").read_text(encoding="utf-8")
+    return _file("live.html")
+
+
+def _file(name: str) -> str:
+    return (files("rosenblatt") / "server" / name).read_text(encoding="utf-8")
 
 
 def page_policy(page: str) -> str:

@@ -17,7 +17,7 @@ from rosenblatt.rows.features import Features
 from rosenblatt.rows.single import are_mappings
 from rosenblatt.server.events import PackedRows
 from rosenblatt.server.journal import Journal
-from rosenblatt.server.limits import in_words_of_calls, place_of, read_message
+from rosenblatt.server.limits import read_message
 from rosenblatt.server.messages import (
     ClassExplanation,
     Contribution,
@@ -148,7 +148,7 @@ class PredictingHost(ABC):
             try:
                 return explain(model, replica, features)
             except PredictionOverflowError as error:
-                raise RequestError.of(422, str(error)) from error
+                raise RequestError.by(error) from error
 
     def _kept(self, model: ServedModel, text: str) -> Features:
         """Return the row of a prediction that is remembered."""
@@ -169,6 +169,5 @@ def _decided(replica: Replica, features: Features) -> PredictAnswer:
     try:
         labels, scores = replica.decide(features)
     except PredictionOverflowError as error:
-        place = place_of(str(error), (), None, ())
-        raise RequestError.of(422, in_words_of_calls(str(error)), **place) from error
+        raise RequestError.by(error) from error
     return PredictAnswer(labels, scores, replica.classes, replica.version)

@@ -28,7 +28,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from rosenblatt.exceptions import ParameterError, StorageError
+from rosenblatt.exceptions import ParameterError, Remedy, StorageError
 from rosenblatt.server.application import failures
 from rosenblatt.server.connection import BACKLOG, GuardedServer
 from rosenblatt.server.events import LearnEvent, decode_event
@@ -470,9 +470,8 @@ def bind(listening: socket.socket, address: str, port: int, sleep: Callable[[flo
             if error.errno != errno.EADDRINUSE:
                 raise
             if attempt == PORT_ATTEMPTS - 1:
-                raise ParameterError(
-                    f"another program uses {address}, port {port}. End it, or choose another --port."
-                ) from error
+                told = f"another program uses {address}, port {port}. End it, or choose another "
+                raise ParameterError(told + Remedy("port") + ".") from error
             sleep(BETWEEN_PORT_ATTEMPTS)
         else:
             return
@@ -497,6 +496,6 @@ def _for_workers(host: Host) -> socket.socket:
     except OSError as error:
         listening.close()
         raise StorageError(
-            f"{place} cannot be a socket: {error}. Choose a --data folder with a shorter path."
+            f"{place} cannot be a socket: {error}. Choose a folder with a shorter path (" + Remedy("folder") + ")."
         ) from error
     return listening

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from rosenblatt.exceptions import InputError, ParameterError, RosenblattError
+from rosenblatt.exceptions import InputError, ParameterError, Remedy, RosenblattError
 from rosenblatt.kernels.kernel_state import KernelState
 from rosenblatt.models.files import write_model
 from rosenblatt.models.stored import StoredModel, open_model
@@ -27,7 +27,7 @@ from rosenblatt.rows.labels import list_classes
 from rosenblatt.rows.reals import EXACT_BITS, read_only
 from rosenblatt.rows.single import Vocabulary, are_mappings
 from rosenblatt.server.events import LearnEvent, PackedRows, encode_event
-from rosenblatt.server.limits import LONGEST_LABEL, USUAL, RequestLimits, in_words_of_calls, place_of
+from rosenblatt.server.limits import LONGEST_LABEL, USUAL, RequestLimits, place_of
 from rosenblatt.server.messages import RequestError
 from rosenblatt.server.replica import FoldOutcome, Replica
 from rosenblatt.tables.preparation import Preparation
@@ -183,7 +183,8 @@ def read_learner(path: str) -> tuple[StoredModel, Any]:
     if stored.calibration is not None:
         raise ParameterError(
             f"{path} is calibrated, but its probabilities no longer hold once it learns. Train it without "
-            "--probabilities."
+            + Remedy("probabilities")
+            + "."
         )
     ready = read_streamed(stored)
     if ready is not None:
@@ -267,15 +268,14 @@ class ServedModel:
         try:
             return self._read(rows, vocabulary)
         except RosenblattError as error:
-            place = place_of(str(error), rows, self.columns, self.numbers)
-            raise RequestError.of(422, in_words_of_calls(str(error)), **place) from error
+            raise RequestError.by(error, **place_of(rows, self.columns, self.numbers)) from error
 
     def _read(self, rows: Sequence[Any], vocabulary: Vocabulary | None) -> Features:
         plain = None if self.preparation.steps else plain_arrays(rows, self.published.learner._width)
         if plain is not None:
             return plain
         if self.preparation.steps:
-            features = self._plain.read(rows) or self.preparation.read(rows)
+            features = self._plain.read(rows) or self.preparation.read(rows, "rows")
         elif are_mappings(rows):
             known = vocabulary or self.published.learner._known_vocabulary()
             features = known.rows(rows, learn=False)[0]
@@ -351,7 +351,7 @@ class ServedModel:
             try:
                 features, names = self._vocabulary.rows(rows, learn=True)
             except RosenblattError as error:
-                raise RequestError.of(422, str(error)) from error
+                raise RequestError.by(error) from error
             packed = PackedRows.of(features)
             self._require_few(names)
         event = LearnEvent(packed, list(labels), None if weights is None else list(weights), names)
@@ -395,13 +395,13 @@ class ServedModel:
                 "label that it knows.", label=label, limit=self._most_classes
             )  # fmt: skip
         if n_classes > 2 and not self.may_grow:
-            way = "Start the server with --grow to let new labels become classes." if self._direct else (
-                "A model with multiclass='direct' can take new ones, with --grow."
-            )  # fmt: skip
+            grow = Remedy("grow", True)
+            way = "Start the server with " + grow + " to let new labels become classes."
+            if not self._direct:
+                way = "A model with " + Remedy("multiclass", "direct") + " can take new ones, with " + grow + "."
             known = list_classes(self.published.learner._classes)
-            raise RequestError.of(
-                422, f"The label {label!r} is not one of the classes {known}. {way}", label=label
-            )
+            told = f"The label {label!r} is not one of the classes {known}. " + way
+            raise RequestError.of(422, told, code="unknown-label", label=label)
 
     # Learning: called by the writer alone
 

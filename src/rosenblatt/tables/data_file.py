@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import IO, Any
 
 from rosenblatt.escaping import printable
-from rosenblatt.exceptions import FormatError, InputError, ParameterError
+from rosenblatt.exceptions import FormatError, InputError, ParameterError, Remedy
 from rosenblatt.tables.delimited_rows import behind_rows
 from rosenblatt.tables.lines import BYTE_ORDER_MARK, LONGEST_LINE
 
@@ -379,7 +379,9 @@ class _Recoder(io.RawIOBase):
                 text = self._decoder.decode(part, final=self._ended)
             except UnicodeError as error:
                 raise FormatError(
-                    f"is not {self._encoding} throughout: {error}; name another encoding with --encoding",
+                    f"is not {self._encoding} throughout: {error}; name another encoding with "
+                    + Remedy("encoding"),
+                    code="encoding",
                     file=self._stream.file,
                 ) from error
             if text:

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import islice
 from typing import Any, ClassVar
 
-from rosenblatt.exceptions import FormatError, NoRowsError, ParameterError
+from rosenblatt.exceptions import FormatError, NoRowsError, ParameterError, Remedy
 from rosenblatt.tables.data_file import DataFile, closed_on_error
 from rosenblatt.tables.delimited_arrow import infer_fields, read_block
 from rosenblatt.tables.delimited_rows import (
@@ -124,6 +124,7 @@ class CsvTable:
 
     tabs: ClassVar[bool] = False
     typed: ClassVar[bool] = False
+    argument: ClassVar[bool] = False
 
     def __init__(self, file: DataFile, options: Options, recipe: TableRecipe | None = None) -> None:
         delimiter = options.delimiter
@@ -224,8 +225,8 @@ class CsvTable:
         except pa.ArrowException:
             rows = [row for row in rows_of(body, self._dialect) if row.n_fields == len(names)]
         if not rows:
-            problem = f"no row has {len(names)} fields, as the first has; check --delimiter and --header"
-            raise FormatError(problem, file=self.file, line=body.line)
+            problem = f"no row has {len(names)} fields, as the first has; check " + Remedy("delimiter") + " and "
+            raise FormatError(problem + Remedy("header"), code="ragged-row", file=self.file, line=body.line)
         try:
             fields = infer_fields(b"\n".join(row.data for row in rows) + b"\n", self._dialect, names)
             return _with_lines(fields, lambda row: rows[row].line)
@@ -279,9 +280,8 @@ class CsvTable:
 
     def _require_names(self, names: list[str]) -> None:
         if "\ufffd" in "".join(names):
-            raise FormatError(
-                "the header is not UTF-8; name its encoding, such as --encoding latin-1", file=self.file, line=1
-            )
+            problem = "the header is not UTF-8; name its encoding, such as " + Remedy("encoding", "latin-1")
+            raise FormatError(problem, code="encoding", file=self.file, line=1)
 
 
 def _with_lines(fields: tuple[Field, ...], line: Callable[[int], int]) -> tuple[Field, ...]:

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rosenblatt.exceptions import FormatError
+from rosenblatt.exceptions import FormatError, Remedy
 from rosenblatt.rows.reals import show_value
-from rosenblatt.tables.column_words import SKIP
 from rosenblatt.tables.delimited_rows import Dialect, TextBlock, field_ends, row_lines, rows_of
 from rosenblatt.tables.lines import BYTE_ORDER_MARK
 from rosenblatt.tables.notation import NOTATIONS, Doubt, Notation, notations_of
 from rosenblatt.tables.table import (
     LARGEST_EXACT_INTEGER,
+    SKIP,
     WRITTEN_TRUTH,
     Block,
     Field,
@@ -308,7 +308,7 @@ class _BadRows(dict[int, FormatError]):
 
     def refuse(self, row: int, j: int, problem: Problem) -> None:
         """Note what is wrong in column `j` of a row."""
-        self.setdefault(row, FormatError(*problem, file=self._file, line=self.line(row), column=j + 1))
+        self.setdefault(row, problem.error(file=self._file, line=self.line(row), column=j + 1))
 
     def refuse_rounded(self, j: int, written: pa.Array, numbers: Any) -> None:
         """Refuse integers that float64 rounded. Other numbers are rounded already where they are written."""
@@ -383,6 +383,7 @@ def _read_again(
         FormatError(
             f"the row has {row.n_fields} fields instead of {len(fields)}",
             ("correct it", SKIP),
+            code="ragged-row",
             file=file,
             line=row.line,
         )
@@ -401,8 +402,8 @@ def _values_of(column: pa.Array, j: int, type_: pa.DataType, dialect: Dialect, b
     strings, wrong = _convert(column, pa.string())
     for row in wrong:
         found = show_value(column[row].as_py())
-        problem = f"{name!r} is not UTF-8: {found}; name its encoding (--encoding latin-1)"
-        bad.refuse(row, j, Problem(problem))
+        problem = f"{name!r} is not UTF-8: {found}; name its encoding (" + Remedy("encoding", "latin-1") + ")"
+        bad.refuse(row, j, Problem(problem, code="encoding"))
     if type_ == pa.string():
         return strings
     written = _plain(strings, dialect, null=True)

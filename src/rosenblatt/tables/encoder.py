@@ -10,19 +10,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.exceptions import FormatError
+from rosenblatt.exceptions import FormatError, Remedy
 from rosenblatt.loops.layout import CSR
 from rosenblatt.rows.batch import Chunk, Skipped
 from rosenblatt.rows.reals import read_only
-from rosenblatt.tables.column_words import COMMAND_LINE, Wording
 from rosenblatt.tables.recipe import TableRecipe
 from rosenblatt.tables.table import (
     MISSING_NAMES,
+    SKIP,
     Block,
     Problem,
     Table,
     asked_words,
     distinct,
+    error_at,
     from_numpy,
     missing_words,
 )
@@ -101,6 +102,10 @@ def _starts(counts: NDArray[np.integer]) -> Ints:
     return starts
 
 
+FILL = "fill it in"
+FILL_NUMBERS = "use " + Remedy("missing", "zero") + " or " + Remedy("missing", "mean")
+"""What to do about a missing number."""
+
 MOST_AUTOMATIC = 1000
 MOST_CHOSEN = 2**20
 """The most values of a categorical column: of one found by its strings, and of one that was asked for."""
@@ -144,8 +149,6 @@ class Encoder:
         Whether to remember which words fall into which hashed feature.
     chosen : set of int
         The categorical columns that may have many values, by their place among these.
-    wording : Wording
-        How errors name places and ways out.
 
     Attributes
     ----------
@@ -163,9 +166,8 @@ class Encoder:
         skipped: Skipped | None = None,
         vocabulary: bool = False,
         chosen: frozenset[int] = frozenset(),
-        wording: Wording = COMMAND_LINE,
     ) -> None:
-        self._recipe, self._wording = recipe, wording
+        self._recipe = recipe
         self._learning, self._skipped, self._chosen = learning, skipped, chosen
         self._categories = {category: feature for feature, category in enumerate(recipe.categories)}
         self._counts = Counter(column for column, _ in recipe.categories)
@@ -204,7 +206,8 @@ class Encoder:
             ):
                 yield (
                     f"{name!r} holds {n_levels:,} different values in {self.n_rows:,} rows; leave it out with "
-                    f"{self._wording.use('ignore', name)} if it names the rows"
+                    + Remedy("ignore", (name,))
+                    + " if it names the rows"
                 )
 
     def begin_again(self) -> None:
@@ -310,12 +313,14 @@ class Encoder:
         found: list[tuple[int, FormatError]] = []
 
         def add(row: int, problem: Problem, column: str) -> None:
-            found.append((row, self._wording.error(problem, table, block.line(row), column)))
+            found.append((row, error_at(problem, table, block.line(row), column)))
 
         with np.errstate(over="ignore", invalid="ignore"):
             total = block.numbers.sum(dtype=np.float64)
         if not np.isfinite(total):  # one sum is faster than a look at each value; it may also overflow
-            self._look_at_numbers(block.numbers, add)
+            self._look_at_numbers(
+                block.numbers, (FILL, FILL_NUMBERS) if table.argument else (FILL, FILL_NUMBERS, SKIP), add
+            )
         if block.label is not None and recipe.labels is not None:
             target = recipe.target[0] if recipe.target else ""
             wrong = label_problems(block.label, recipe.labels, recipe.na, typed=table.typed)
@@ -323,16 +328,19 @@ class Encoder:
                 add(row, problem, target)
         return found
 
-    def _look_at_numbers(self, numbers: Reals, add: Callable[[int, Problem, str], None]) -> None:
+    def _look_at_numbers(
+        self, numbers: Reals, ways: tuple[str, ...], add: Callable[[int, Problem, str], None]
+    ) -> None:
         allowed = self._recipe.missing != "error"
         wrong = np.isinf(numbers) if allowed else ~np.isfinite(numbers)
         for row, column in np.argwhere(wrong):
             name = self._recipe.numbers[column][0]
             value = numbers[row, column]
             if np.isnan(value):
-                add(int(row), Problem(f"{name!r} is missing", self._wording.missing), name)
+                add(int(row), Problem(f"{name!r} is missing", ways, "missing-value"), name)
             else:
-                add(int(row), Problem(f"{name!r} is {value}, but a number must be finite and below 1.8e308"), name)
+                told = f"{name!r} is {value}, but a number must be finite and below 1.8e308"
+                add(int(row), Problem(told, code="non-finite", value=float(value)), name)
 
     def _before_categories(self, block: Block, missing: frozenset[str]) -> list[Part]:
         """Return the features of a block that come before those of categories."""
@@ -406,14 +414,15 @@ class Encoder:
 
     def _too_many(self, which: int, most: int, table: Table) -> FormatError:
         name = self._recipe.categorical[which][0]
-        use = self._wording.use
-        also = "" if which in self._chosen else f", {use('categorical', name)} (one-hot)"
-        return self._wording.error(
-            f"column {name!r} holds more than {most:,} different values. Leave it out with {use('ignore', name)} "
-            f"if it names the rows, or say what it is: {use('text', name)} (words), {use('hashed', name)} "
-            f"(categories, hashed){also}",
-            table,
+        kinds = Remedy("text", (name,)) + " (words), " + Remedy("hashed", (name,)) + " (categories, hashed)"
+        if which not in self._chosen:
+            kinds += ", " + Remedy("categorical", (name,)) + " (one-hot)"
+        told = (
+            f"column {name!r} holds more than {most:,} different values. Leave it out with "
+            + Remedy("ignore", (name,))
+            + " if it names the rows, or say what it is: "
         )
+        return error_at(told + kinds, table, code="too-many-categories")
 
 
 def _is_missing(value: str | None, missing: frozenset[str]) -> bool:

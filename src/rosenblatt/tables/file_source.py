@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from rosenblatt.exceptions import InputError, NoRowsError, ParameterError
 from rosenblatt.rows.batch import Chunk, Skipped
-from rosenblatt.tables.column_words import SKIP
 from rosenblatt.tables.data_file import DataFile, expand, once_only
 from rosenblatt.tables.formats import Format, recognise
 from rosenblatt.tables.notation import THOUSANDS
 from rosenblatt.tables.reading import MOST_BITS, MOST_NGRAMS, Options
 from rosenblatt.tables.recipe import Recipe, SparseRecipe, TableRecipe
 from rosenblatt.tables.source import Known, Source
+from rosenblatt.tables.table import SKIP
 
 __all__ = ["FileSource", "open_source"]
 
@@ -202,8 +202,8 @@ class FileSource(Source):
             if not self.skipped.count:
                 raise NoRowsError("there is not one row that can be read", file=file)
             first = self.skipped.first[0]
-            told = first.told(tuple(each for each in first.remedies if each != SKIP))
-            raise NoRowsError(f"there is not one row that can be read; the first problem: {told}", file=file)
+            told = first.told(tuple(each for each in first.ways if each != SKIP))
+            raise NoRowsError("there is not one row that can be read; the first problem: " + told, file=file)
 
 
 def require_valid(options: Options) -> None:

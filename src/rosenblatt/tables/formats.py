@@ -9,7 +9,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from rosenblatt.exceptions import FormatError, ParameterError
+from rosenblatt.exceptions import FormatError, ParameterError, Remedy
 
 if TYPE_CHECKING:
     from rosenblatt.rows.batch import Skipped
@@ -142,8 +142,10 @@ def recognise(file: DataFile, asked: str | None = None) -> Format:
         raise ParameterError(f"format is {asked!r}, but must be one of {', '.join(FORMATS)}.")
     if asked in CORPUS_FORMATS or (asked is None and named_corpus_format(file.inner) is not None):
         raise FormatError(
-            "this is a file of sentences, not a table. `rosenblatt train` reads it with --label COLUMN, and "
-            "`predict` and `evaluate` do with a model trained so",
+            "this is a file of sentences, not a table. `rosenblatt train` reads it with "
+            + Remedy("label")
+            + ", and `predict` and `evaluate` do with a model trained so",
+            code="sentences",
             file=file.name,
         )
     head = file.head(HEAD_BYTES)
@@ -161,7 +163,7 @@ def recognise(file: DataFile, asked: str | None = None) -> Format:
                 file=file.name,
             )
     if file.encoding is not None and found.marks:
-        raise ParameterError(f"{file.name} is {found.name}, which is no text. Drop --encoding.")
+        raise ParameterError(f"{file.name} is {found.name}, which is no text. Drop " + Remedy("encoding") + ".")
     if head.startswith(found.on_disk) and not file.is_plain:
         where = file.where if file.is_stream else "a compressed file"
         raise FormatError(f"{found.name} cannot be read from {where}: save it to a plain file", file=file.name)
@@ -174,7 +176,7 @@ def _no_text(head: bytes) -> str:
         return "this is a model file, not data"
     return (
         f"this is not text, nor another format that can be read ({', '.join(FORMATS)}). If it is UTF-16 text, use "
-        "--encoding utf-16"
+        + Remedy("encoding", "utf-16")
     )
 
 

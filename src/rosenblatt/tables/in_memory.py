@@ -13,7 +13,6 @@ from rosenblatt.exceptions import DataTypeError, InputError, ParameterError, Sha
 from rosenblatt.rows.features import Features, as_rows, is_sparse, require_finite, require_table, stack_rows
 from rosenblatt.rows.frames import as_frame, frame_names
 from rosenblatt.rows.reals import show_value
-from rosenblatt.tables.column_words import COMMAND_LINE, PARAMETERS
 from rosenblatt.tables.encoder import Encoder
 from rosenblatt.tables.reading import Options
 from rosenblatt.tables.recipe import Recipe, SparseRecipe, TableRecipe
@@ -62,15 +61,24 @@ class FrameTable(TypedTable):
     texts : bool
         Whether this is a list of texts: one column without a name.
     file : str
-        What messages call it. X is of an estimator, whose rows count from 0; rows of others count from 1.
+        What messages call it.
+    argument : bool
+        Whether it is an argument such as X, whose rows count from 0; rows of others count from 1.
     """
 
     format = "a table in memory"
 
     def __init__(
-        self, columns: Sequence[pa.Array], names: Sequence[str] | None, *, texts: bool = False, file: str = "X"
+        self,
+        columns: Sequence[pa.Array],
+        names: Sequence[str] | None,
+        *,
+        texts: bool = False,
+        file: str = "X",
+        argument: bool = True,
     ) -> None:
-        self.named, self.texts, self._columns, self.file = names is not None, texts, columns, file
+        self.named, self.texts, self._columns = names is not None, texts, columns
+        self.file, self.argument = file, argument
         called = _numbered(len(columns)) if names is None else names
         self.fields = tuple(
             Field(name, kind_of(column.type), str(column.type))
@@ -88,9 +96,9 @@ class FrameTable(TypedTable):
         positions = (*wanted.numbers, *wanted.strings, *(() if wanted.label is None else (wanted.label,)))
         columns = [self._columns[j] for j in positions]
         table = pa.Table.from_arrays(columns, names=_numbered(len(columns)))
-        first, wording = (0, PARAMETERS) if self.file == "X" else (1, COMMAND_LINE)
+        first = 0 if self.argument else 1
         for batch in table.to_batches(max_chunksize=ROWS_AT_ONCE):
-            yield arrow_block(batch, wanted, self, first, wording)
+            yield arrow_block(batch, wanted, self, first)
             first += batch.num_rows
 
     def close(self) -> None:
@@ -100,10 +108,10 @@ class FrameTable(TypedTable):
 class ArrayTable(TypedTable):
     """The columns of an array of numbers, without names."""
 
-    file, format, named, texts = "X", "an array", False, False
+    format, named, texts, argument = "an array", False, False, True
 
-    def __init__(self, X: Any) -> None:
-        self._features = as_rows(X)
+    def __init__(self, X: Any, file: str) -> None:
+        self._features, self.file = as_rows(X, name=file), file
         self._array: NDArray[Any] = np.asarray(X)
         type_ = str(self._array.dtype)
         self.fields = tuple(Field(name, "number", type_) for name in _numbered(self._features.n_features))
@@ -129,7 +137,9 @@ class ArrayTable(TypedTable):
         """Do nothing: there is no file."""
 
 
-def table_of(X: Any, expected: Sequence[str] = (), *, file: str = "X") -> FrameTable | ArrayTable:
+def table_of(
+    X: Any, expected: Sequence[str] = (), *, file: str = "X", argument: bool = True
+) -> FrameTable | ArrayTable:
     """Return X as a table.
 
     Parameters
@@ -139,7 +149,9 @@ def table_of(X: Any, expected: Sequence[str] = (), *, file: str = "X") -> FrameT
     expected : sequence of str
         Columns that a list of mappings has even if no mapping names them: all their values are missing.
     file : str
-        What messages call a frame; see `FrameTable`.
+        What messages call it.
+    argument : bool
+        See `FrameTable`.
 
     Examples
     --------
@@ -149,18 +161,18 @@ def table_of(X: Any, expected: Sequence[str] = (), *, file: str = "X") -> FrameT
     True
     """
     if not isinstance(X, np.ndarray | list | tuple):
-        frame = as_frame(X, name="X")
+        frame = as_frame(X, name=file)
         if frame is not None:
-            require_table(frame.shape, name="X")
-            columns = [_converted(series) for series in frame.iter_columns()]
-            return FrameTable(columns, frame_names(frame), file=file)
+            require_table(frame.shape, name=file)
+            columns = [_converted(series, file) for series in frame.iter_columns()]
+            return FrameTable(columns, frame_names(frame), file=file, argument=argument)
     if isinstance(X, list | tuple) and X and isinstance(X[0], Mapping):
-        return _of_mappings(X, expected)
+        return _of_mappings(X, expected, file)
     if isinstance(X, str):
-        raise InputError("X is one string. Pass a list of texts, [X].")
+        raise InputError(f"{file} is one string. Pass a list of texts, [{file}].")
     if is_sparse(X):
-        raise InputError("X is sparse, but the encoder reads a table. Pass the columns of the table.")
-    return _of_array(X)
+        raise InputError(f"{file} is sparse, but the encoder reads a table. Pass the columns of the table.")
+    return _of_array(X, file)
 
 
 def n_rows_of(X: Any) -> int:
@@ -183,25 +195,26 @@ def take_rows(X: Any, rows: NDArray[np.int64]) -> Any:
     return X[rows] if frame is None else frame[rows.tolist()].to_native()
 
 
-def read_table(X: Any, recipe: TableRecipe) -> Features:
+def read_table(X: Any, recipe: TableRecipe, file: str = "X") -> Features:
     """Return X as the features that a recipe makes of it, before any filling and scaling.
 
-    Categories that the recipe does not know get zeros.
+    Categories that the recipe does not know get zeros. Messages call X by the name of `file`.
     """
     names = [name for name, _ in recipe.columns]
-    table = table_of(X, expected=names if recipe.missing != "error" else ())
-    return encode(table, find_columns(table, recipe), Encoder(recipe, learning=False, wording=PARAMETERS))
+    table = table_of(X, expected=names if recipe.missing != "error" else (), file=file)
+    return encode(table, find_columns(table, recipe), Encoder(recipe, learning=False))
 
 
 def find_columns(table: FrameTable | ArrayTable, recipe: TableRecipe) -> Roles:
     """Return which columns of a table a recipe reads; a list of texts is the only column there is."""
     if not table.texts:
-        return find_again(table, recipe, UNLABELLED, PARAMETERS)
+        return find_again(table, recipe, UNLABELLED)
     names = [name for name, _ in recipe.columns]
     if len(names) > 1:
         listed = ", ".join(map(repr, names[:12])) + (", …" if len(names) > 12 else "")
         raise ShapeError(
-            f"X is a list of texts, which is one column, but {len(names)} are read: {listed}. Pass a table."
+            f"{table.file} is a list of texts, which is one column, but {len(names)} are read: {listed}. Pass a "
+            "table."
         )
     numbers, texts, hashed, categorical = (
         tuple(0 for _ in part) for part in (recipe.numbers, recipe.texts, recipe.hashed, recipe.categorical)
@@ -236,7 +249,7 @@ def learn_table(
     if table.texts and not (options.categorical or options.hashed):
         options = replace(options, text=(0,))
     if before is None:
-        roles = assign(table, options, None, PARAMETERS)
+        roles = assign(table, options, None)
         recipe = begin_recipe(table, roles, options)
     elif isinstance(before, TableRecipe):
         recipe, asked = before, {*options.categorical}
@@ -245,8 +258,7 @@ def learn_table(
         roles = replace(find_columns(table, recipe), chosen=chosen)
     else:
         raise InputError("X is a table, but the encoder was fitted on sparse rows. Pass a sparse matrix.")
-    how: dict[str, Any] = {"vocabulary": options.vocabulary, "chosen": roles.chosen, "wording": PARAMETERS}
-    encoder = Encoder(recipe, learning=True, **how)
+    encoder = Encoder(recipe, learning=True, vocabulary=options.vocabulary, chosen=roles.chosen)
     features = encode(table, roles, encoder)
     return features, encoder.recipe, tuple(field.name for field in table.fields) if table.named else None
 
@@ -273,35 +285,37 @@ def encode(table: Table, roles: Roles, encoder: Encoder) -> Features:
     return stack_rows([chunk for chunk in chunks if chunk is not None])
 
 
-def _of_mappings(X: Sequence[Any], expected: Sequence[str]) -> FrameTable:
+def _of_mappings(X: Sequence[Any], expected: Sequence[str], file: str) -> FrameTable:
     for row, each in enumerate(X):
         if not isinstance(each, Mapping) or not all(isinstance(name, str) for name in each):
             raise DataTypeError(
-                f"X, row {row}: it is {show_value(each)}, but must be a mapping of column names to values."
+                f"{file}, row {row}: it is {show_value(each)}, but must be a mapping of column names to values.",
+                row=row,
             )
     names = list(dict.fromkeys([*(name for row in X for name in row), *expected]))
     if not names:
-        raise ShapeError("X has 0 feature(s) while a minimum of 1 is required: its mappings are empty.")
-    return FrameTable([_arrow([row.get(name) for row in X], name) for name in names], names)
+        raise ShapeError(f"{file} has 0 feature(s) while a minimum of 1 is required: its mappings are empty.")
+    return FrameTable([_arrow([row.get(name) for row in X], name, file) for name in names], names, file=file)
 
 
-def _of_array(X: Any) -> FrameTable | ArrayTable:
-    array = X if isinstance(X, np.ndarray) else _as_array(X)
+def _of_array(X: Any, file: str) -> FrameTable | ArrayTable:
+    array = X if isinstance(X, np.ndarray) else _as_array(X, file)
     if array.ndim == 1 and array.dtype.kind in "OUT" and _are_texts(array.tolist()):
-        return FrameTable([_arrow(array.tolist(), "x1")], None, texts=True)
+        return FrameTable([_arrow(array.tolist(), "x1", file)], None, texts=True, file=file)
     if array.ndim != 2 or array.dtype.kind not in "OUT":
-        return ArrayTable(X if isinstance(X, list | tuple) else array)  # which refuses all that is no table
-    require_table(array.shape, name="X")
-    return FrameTable([_arrow(array[:, j].tolist(), f"x{j + 1}") for j in range(array.shape[1])], None)
+        return ArrayTable(X if isinstance(X, list | tuple) else array, file)  # which refuses all that is no table
+    require_table(array.shape, name=file)
+    columns = [_arrow(array[:, j].tolist(), f"x{j + 1}", file) for j in range(array.shape[1])]
+    return FrameTable(columns, None, file=file)
 
 
-def _as_array(X: Any) -> NDArray[Any]:
+def _as_array(X: Any, file: str) -> NDArray[Any]:
     """Return an array of any values; numbers beside text stay numbers."""
     try:
         array = np.asarray(X)
         return np.array(X, dtype=object) if array.dtype.kind in "UT" else array
     except ValueError as error:
-        raise ShapeError(f"X is not a table: its rows must all be as long as the first. ({error})") from error
+        raise ShapeError(f"{file} is not a table: its rows must all be as long as the first. ({error})") from error
 
 
 def _are_texts(values: list[Any]) -> bool:
@@ -309,18 +323,18 @@ def _are_texts(values: list[Any]) -> bool:
     return bool(values) and all(missing)
 
 
-def _converted(series: Any) -> pa.Array:
+def _converted(series: Any, file: str) -> pa.Array:
     """Return a column of a frame as Arrow holds it."""
     import pyarrow as pa
 
     try:
         column = series.to_arrow()
     except (pa.ArrowException, TypeError, ValueError):
-        return _arrow(series.to_list(), str(series.name))
+        return _arrow(series.to_list(), str(series.name), file)
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
-def _arrow(values: list[Any], name: str) -> pa.Array:
+def _arrow(values: list[Any], name: str, file: str) -> pa.Array:
     """Return values as Arrow holds them: through buffers where they are of one plain type, which is faster."""
     import pyarrow as pa
 
@@ -337,8 +351,9 @@ def _arrow(values: list[Any], name: str) -> pa.Array:
         found = sorted({kind.__name__ for kind in kinds - {type(None)}})
         # The first words are those that scikit-learn's estimator checks look for.
         raise DataTypeError(
-            f"Every value of the X argument must be a string or a number, and those of one column alike: column "
-            f"{name!r} holds {', '.join(found[:5])}. Convert it, or leave it out. ({error})"
+            f"Every value of the {file} argument must be a string or a number, and those of one column alike: "
+            f"column {name!r} holds {', '.join(found[:5])}. Convert it, or leave it out. ({error})",
+            column=name,
         ) from error
 
 

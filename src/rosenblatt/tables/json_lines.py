@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rosenblatt.exceptions import FormatError
+from rosenblatt.exceptions import FormatError, Remedy
 from rosenblatt.rows.reals import show_value
 from rosenblatt.tables.data_file import DataFile, closed_on_error
 from rosenblatt.tables.delimited_rows import LINE_END, Dialect, TextBlock, last_end, whole_rows
@@ -100,7 +100,7 @@ class JsonLinesTable(TypedTable):
         bad: dict[int, FormatError] = {}
 
         def refuse(row: int, j: int, problem: Problem) -> None:
-            bad.setdefault(row, FormatError(*problem, file=self.file, line=found.lines[row], column=j + 1))
+            bad.setdefault(row, problem.error(file=self.file, line=found.lines[row], column=j + 1))
 
         def numbers_of(j: int) -> list[float]:
             name = self.fields[j].name
@@ -173,7 +173,8 @@ class JsonLinesTable(TypedTable):
             name = next(name for name in row if name not in self._known)
             return (
                 f"the key {name!r} is not among those of the first lines. Name the columns to use with "
-                "--features, or give the first line every key (null where it has no value)"
+                + Remedy("features")
+                + ", or give the first line every key (null where it has no value)"
             )
         return None
 

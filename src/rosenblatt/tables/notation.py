@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
+
+from rosenblatt.exceptions import Message, Remedy, join_messages
 
 __all__ = ["NOTATIONS", "THOUSANDS", "Doubt", "Notation", "notations_of", "told_readings"]
 
@@ -42,13 +43,12 @@ class Notation(NamedTuple):
         return rf"^[\s\v]*[+-]?(?:{groups}{plain})[\s\v]*$"
 
     @property
-    def options(self) -> str:
-        """The options of the command line that choose it."""
-        decimal = f"--decimal {self.decimal}"
+    def options(self) -> Message:
+        """The parameters of reading that choose it."""
+        decimal, thousands = Remedy("decimal", self.decimal), Remedy("thousands", self.thousands)
         if not self.thousands:
-            return decimal
-        thousands = f"--thousands {shlex.quote(self.thousands)}"
-        return thousands if self.decimal == "." else f"{thousands} {decimal}"
+            return Message(decimal)
+        return Message(thousands) if self.decimal == "." else thousands + " " + decimal
 
     def plain(self, value: str) -> str | None:
         """Return a number with a decimal point and without separators; None if this is no number."""
@@ -87,15 +87,15 @@ def notations_of(counts: dict[Notation, int]) -> tuple[Notation, ...]:
     return tuple(each for each in found if each.decimal == "." or each.thousands not in points)
 
 
-def told_readings(value: str, readings: Iterable[Notation]) -> str:
-    """Return by which options a value is which number.
+def told_readings(value: str, readings: Iterable[Notation]) -> Message:
+    """Return by which parameters a value is which number.
 
     Examples
     --------
     >>> told_readings("7,700", [Notation(".", ","), Notation(",")])
-    '--thousands , reads 7700, --decimal , reads 7.700'
+    "thousands=',' reads 7700, decimal=',' reads 7.700"
     """
-    return ", ".join(f"{each.options} reads {each.plain(value)}" for each in readings)
+    return join_messages(", ", (each.options + f" reads {each.plain(value)}" for each in readings))
 
 
 @lru_cache(maxsize=64)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.escaping import printable
-from rosenblatt.exceptions import FormatError
+from rosenblatt.exceptions import FormatError, Remedy
 from rosenblatt.loops.layout import CSR
 from rosenblatt.rows.batch import Chunk, Skipped
 from rosenblatt.rows.reals import read_only, real_dtype
@@ -104,7 +104,8 @@ class NpyTable(TypedTable):
         n_rows, width = self._rows.shape
         if width in wanted.numbers or width in wanted.strings:
             raise FormatError(
-                "the labels y stand beside the table and are no feature of it; leave them out with --ignore y",
+                "the labels y stand beside the table and are no feature of it; leave them out with "
+                + Remedy("ignore", ("y",)),
                 file=self.file,
             )
         size = max(self._chunk_bytes // (width * self._rows.dtype.itemsize), 1)
@@ -135,7 +136,7 @@ class NpyTable(TypedTable):
                 value, j = int(chosen[row, k]), wanted.numbers[k]
                 if int(float(value)) != value:
                     problem = too_long(value, self.fields[j].name)
-                    bad.setdefault(row, FormatError(*problem, file=self.file, line=start + row + 1, column=j + 1))
+                    bad.setdefault(row, problem.error(file=self.file, line=start + row + 1, column=j + 1))
         dtype = real_dtype(chosen.dtype, name="X") if wanted.numbers else np.dtype(np.float64)
         numbers: Any = np.array(chosen, dtype, order="C") if wanted.numbers else np.empty((len(rows), 0))
         strings = [to_arrow(rows[:, j], self.file).cast("string") for j in wanted.strings]
@@ -156,7 +157,8 @@ class NpzTable(NpyTable):
         if labels is None and options.labelled and options.target is None and recipe is None:
             raise FormatError(
                 f"there are no labels: the file has no array called {' or '.join(LABELS)}. If they are a column "
-                "of the table, name it with --target",
+                "of the table, name it with " + Remedy("target"),
+                code="no-target",
                 file=file.name,
             )
         return rows, labels
@@ -486,7 +488,7 @@ class SparseNpz:
             return None, {}
         raw = to_arrow(self._labels.part(first, last), self._file)
         problems = label_problems(raw, self._kind, typed=True).items()
-        return raw, {row: FormatError(*what, file=self._file, line=first + row + 1) for row, what in problems}
+        return raw, {row: what.error(file=self._file, line=first + row + 1) for row, what in problems}
 
     def _kept(self, bad: dict[int, FormatError], n_rows: int) -> NDArray[np.bool_]:
         keep = np.ones(n_rows, bool)

@@ -115,26 +115,28 @@ class Encoding:
             "na": list(recipe.na),
         }
 
-    def read(self, X: Any) -> Features:
+    def read(self, X: Any, name: str = "X") -> Features:
         """Return data in memory as the recipe's features, before filling and scaling.
 
         Parameters
         ----------
         X : dataframe, list of mappings, list of texts, array or sparse matrix
             Its columns are found by name, in any order, or by position where they have no names.
+        name : str
+            What messages call it.
         """
         if isinstance(self.recipe, TableRecipe):
             from rosenblatt.tables.in_memory import read_table
 
-            return read_table(X, self.recipe)
-        features = as_rows(X)
+            return read_table(X, self.recipe, name)
+        features = as_rows(X, name=name)
         if features.n_features != self.recipe.n_features:
             raise ShapeError(
-                f"X has {features.n_features} features, but TableEncoder is expecting {self.recipe.n_features} "
-                "features as input. Pass the features of training."
+                f"{name} has {features.n_features} features, but TableEncoder is expecting "
+                f"{self.recipe.n_features} features as input. Pass the features of training."
             )
         if self.filling is None:
-            require_finite(features)
+            require_finite(features, name=name)
         return features
 
     def features(self, features: Features) -> Features:
@@ -272,11 +274,11 @@ class Preparation:
             names = step.names(names)
         return names
 
-    def read(self, X: Any) -> Features:
-        """Return data in memory as the features that the learner sees."""
+    def read(self, X: Any, name: str = "X") -> Features:
+        """Return data in memory as the features that the learner sees; messages call it by the name."""
         if self.encoding is not None:
-            return self.features(self.encoding.read(X))
-        features = as_rows(X)
+            return self.features(self.encoding.read(X, name))
+        features = as_rows(X, name=name)
         if self.steps:
             require_names(features, self.steps[0].columns)
         return self.features(features)

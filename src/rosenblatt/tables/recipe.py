@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from rosenblatt.exceptions import ModelFileError, ParameterError
+from rosenblatt.exceptions import ModelFileError, ParameterError, Remedy
 from rosenblatt.rows.memory import require_memory
 from rosenblatt.schema.codecs import (
     Codec,
@@ -211,7 +211,7 @@ class TableRecipe(Recipe):
         ('age', 'colour=red', 'colour=blue')
         """
         _require_width(n_features, self.n_features)
-        way_out = "Hash text into fewer (--bits), or use the numbers of the features."
+        way_out = "Hash text into fewer (" + Remedy("bits") + "), or use the numbers of the features."
         require_memory(f"The names of {n_features:,} features", BYTES_A_NAME * n_features, way_out)
         named = [name for name, _ in self.numbers]
         for which, (column, _) in enumerate(self.texts + self.hashed):

@@ -9,13 +9,12 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from rosenblatt.exceptions import FormatError, ParameterError
+from rosenblatt.exceptions import FormatError, Message, ParameterError, Remedy, join_messages
 from rosenblatt.rows.reals import show_value
-from rosenblatt.tables.column_words import COMMAND_LINE, Wording
 from rosenblatt.tables.notation import NOTATIONS, told_readings
 from rosenblatt.tables.reading import Column, Options
 from rosenblatt.tables.recipe import Place, TableRecipe
-from rosenblatt.tables.table import WRITTEN_TRUTH, Problem, Table
+from rosenblatt.tables.table import WRITTEN_TRUTH, Problem, Table, error_at
 from rosenblatt.tables.target_column import label_kind
 
 if TYPE_CHECKING:
@@ -47,7 +46,8 @@ def left_out(table: Table, asked: set[int | None]) -> dict[int, str]:
         elif field.kind == "other" and field.type.startswith(DATES):
             notes[j] = (
                 f"{field.name!r} holds dates or times and was left out; "
-                f"{COMMAND_LINE.use('categorical', field.name)} takes each as a category"
+                + Remedy("categorical", (field.name,))
+                + " takes each as a category"
             )
     return notes
 
@@ -80,12 +80,12 @@ def doubtful(table: Table, features: Sequence[int]) -> Iterator[str]:
         if field.grouped is not None:
             yield (
                 f"the point of {field.grouped} was read as a decimal mark in {field.name!r}, whose other numbers "
-                f"are whole; if it separates thousands, use {COMMAND_LINE.use('thousands', '.')}"
+                "are whole; if it separates thousands, use " + Remedy("thousands", ".")
             )
         if field.type.startswith(("int", "uint")) and IDENTIFIER.fullmatch(field.name):
             yield (
                 f"{field.name!r} is used as a feature; if it only numbers the rows, leave it out with "
-                f"{COMMAND_LINE.use('ignore', field.name)}"
+                + Remedy("ignore", (field.name,))
             )
 
 
@@ -150,24 +150,24 @@ def choose(table: Table, options: Options) -> Roles:
     return roles if note is None else replace(roles, notes=(note, *roles.notes))
 
 
-def assign(table: Table, options: Options, target: int | None, wording: Wording = COMMAND_LINE) -> Roles:
+def assign(table: Table, options: Options, target: int | None) -> Roles:
     """Return the role of every column but the target, by the options and by what the columns hold."""
     asked = {
-        name: [j for column in getattr(options, name) for j in _positions(table, column, name, wording)]
+        name: [j for column in getattr(options, name) for j in _positions(table, column, name)]
         for name in ("features", "ignore", "text", "categorical", "hashed")
     }
-    _require_compatible(table, target, asked, wording)
+    _require_compatible(table, target, asked)
     named = {j for positions in asked.values() for j in positions}
-    skipped = left_out(table, {target, *named}) if wording.skips_columns else {}
+    skipped = {} if table.argument else left_out(table, {target, *named})
     used = asked["features"] or [j for j in range(len(table.fields)) if j != target and j not in skipped]
     used = sorted({*used, *asked["text"], *asked["categorical"], *asked["hashed"]} - {*asked["ignore"]})
     special = {*asked["text"], *asked["categorical"], *asked["hashed"]}
     plain = [j for j in used if j not in special]
-    _require_usable(table, plain, target, wording)
-    _require_names(table, used if target is None else [*used, target], wording)
+    _require_usable(table, plain, target)
+    _require_names(table, used if target is None else [*used, target])
     strings = [j for j in plain if table.fields[j].kind == "string" and not table.fields[j].numeric]
     if not used:
-        raise wording.error(wording.nothing_left.format(target=_called(table, target)), table)
+        raise _nothing_left(table, target)
     categorical = tuple(sorted({*asked["categorical"], *strings}))
     doubts = doubtful(table, [j for j in plain if j not in named])
     notes = () if asked["features"] else (*skipped.values(), *doubts)
@@ -207,24 +207,36 @@ def begin_recipe(table: Table, roles: Roles, options: Options) -> TableRecipe:
     )
 
 
-def find_again(table: Table, recipe: TableRecipe, options: Options, wording: Wording = COMMAND_LINE) -> Roles:
+def _nothing_left(table: Table, target: int | None) -> FormatError:
+    if table.argument:
+        return error_at("no column is left: " + Remedy("ignore") + " names all of them", table, code="no-features")
+    problem = (
+        "there is only one column, so nothing is left to learn from: the target is "
+        f"{_called(table, target)}. Check "
+    )
+    problem += Remedy("delimiter") + ", " + Remedy("target") + " and " + Remedy("ignore")
+    return error_at(problem, table, code="no-features")
+
+
+def find_again(table: Table, recipe: TableRecipe, options: Options) -> Roles:
     """Find the columns of a recipe in another table: by name if they have names, else by position."""
     if recipe.named and table.named:
         places = {field.name: j for j, field in reversed([*enumerate(table.fields)])}
         lacking = [name for name, _ in recipe.columns if name not in places]
-        places |= _of_repeated(table, recipe, wording)
+        places |= _of_repeated(table, recipe)
         if lacking:
-            raise wording.error(_lacking(lacking, [field.name for field in table.fields]), table, wording.header)
+            told = _lacking(lacking, [field.name for field in table.fields])
+            raise error_at(told, table, _header(table), code="no-such-column", value=lacking[0])
         found = [places[name] for name, _ in recipe.columns]
         target = places.get(recipe.target[0]) if recipe.target else _unused_target(table, options, found)
     else:
-        found, target = _by_position(table, recipe, options, wording)
+        found, target = _by_position(table, recipe, options)
     if options.target is not None:
-        target = _position(table, options.target, "target", wording)
+        target = _position(table, options.target, "target")
     if target is None and options.labelled:
         wanted = "none" if recipe.target is None else repr(recipe.target[0])
-        problem = f"there is no column of labels (in training it was {wanted}); name it with --target"
-        raise FormatError(problem, file=table.file, line=1)
+        problem = f"there is no column of labels (in training it was {wanted}); name it with " + Remedy("target")
+        raise FormatError(problem, code="no-target", file=table.file, line=1)
     if target in found:
         raise FormatError(f"the target {_called(table, target)} is a feature of the model too", file=table.file)
     several = iter(found)
@@ -235,28 +247,35 @@ def find_again(table: Table, recipe: TableRecipe, options: Options, wording: Wor
     return Roles(target, numbers, texts, hashed, categorical)
 
 
-def _of_repeated(table: Table, recipe: TableRecipe, wording: Wording) -> dict[str, int]:
+def _header(table: Table) -> int | None:
+    """Return the line that names the columns, where there are lines."""
+    return None if table.argument else 1
+
+
+def _of_repeated(table: Table, recipe: TableRecipe) -> dict[str, int]:
     """Return the columns of a recipe whose name several columns have: those at their places in training."""
     counts = Counter(field.name for field in table.fields)
     found = {}
     for name, position in (*recipe.columns, *([] if recipe.target is None else [recipe.target])):
         if counts[name] > 1:
             if len(table.fields) != recipe.n_columns or table.fields[position].name != name:
-                raise wording.error(f"{counts[name]} columns are called {name!r}; rename all but one", table, 1)
+                told = f"{counts[name]} columns are called {name!r}; rename all but one"
+                raise error_at(told, table, _header(table), code="column-twice", value=name)
             found[name] = position
     return found
 
 
-def _require_names(table: Table, used: Sequence[int], wording: Wording) -> None:
+def _require_names(table: Table, used: Sequence[int]) -> None:
     """Require the columns in use to have names that differ."""
     seen: dict[str, int] = {}
     for j in sorted({*used}) if table.named else ():
         name = table.fields[j].name
-        first = wording.first_column
-        if not name and wording.skips_columns:
+        if not name and not table.argument:
             raise FormatError(
-                f"column {j + 1} has no name. Give it one, or leave it out with --ignore {j + 1}; if the first "
-                "line is no header, say so with --no-header",
+                f"column {j + 1} has no name. Give it one, or leave it out with "
+                + Remedy("ignore", (j + 1,))
+                + "; if the first line is no header, say so with "
+                + Remedy("header", False),
                 file=table.file,
                 line=1,
                 column=j + 1,
@@ -264,7 +283,9 @@ def _require_names(table: Table, used: Sequence[int], wording: Wording) -> None:
         if name in seen:
             raise FormatError(
                 f"two columns are called {name!r}; rename one, or leave one out with "
-                f"{wording.use('ignore', str(j + first))}",
+                + Remedy("ignore", (j + _first(table),)),
+                code="column-twice",
+                value=name,
                 file=table.file,
                 line=1,
                 column=j + 1,
@@ -272,20 +293,38 @@ def _require_names(table: Table, used: Sequence[int], wording: Wording) -> None:
         seen[name] = j
 
 
-def _by_position(
-    table: Table, recipe: TableRecipe, options: Options, wording: Wording
-) -> tuple[list[int], int | None]:
+def _first(table: Table) -> int:
+    """Return the number of the first column, by which a column without a name is given."""
+    return 0 if table.argument else 1
+
+
+def _by_position(table: Table, recipe: TableRecipe, options: Options) -> tuple[list[int], int | None]:
     width, target = len(table.fields), recipe.target[1] if recipe.target else None
     positions = [position for _, position in recipe.columns]
     if width == recipe.n_columns:
         return positions, target
     if target is not None and width == recipe.n_columns - 1:
         return [position - (position > target) for position in positions], None
-    if target is None and width == recipe.n_columns + 1 and wording.reads_labels:
+    if target is None and width == recipe.n_columns + 1 and not table.argument:
         target, _ = _target(table, replace(options, labelled=True))
         assert target is not None, "one column is the last"
         return [position + (position >= target) for position in positions], target
-    raise wording.error(wording.other_width(width, recipe.n_columns, target is not None), table, wording.header)
+    raise error_at(_other_width(table, recipe.n_columns, target is not None), table, _header(table), code="width")
+
+
+def _other_width(table: Table, trained: int, labelled: bool) -> str:
+    """Return what is said of a table without names that has another number of columns."""
+    width = len(table.fields)
+    if table.argument:  # scikit-learn's estimator checks look for these words
+        return (
+            f"{table.file} has {width} features, but TableEncoder is expecting {trained - labelled} features as "
+            "input. Pass the columns of training, or a table whose columns have names"
+        )
+    without = f" (or {trained - 1} without the labels)" if labelled else ""
+    return (
+        f"the table has {width} columns, but the one that was learned from had {trained}{without}, and they "
+        "have no names to find them by"
+    )
 
 
 def _unused_target(table: Table, options: Options, found: list[int]) -> int | None:
@@ -301,7 +340,7 @@ def _target(table: Table, options: Options) -> tuple[int | None, str | None]:
     of these that holds classes is taken: a name alone does not make a target of measurements.
     """
     if options.target is not None:
-        return _position(table, options.target, "target", COMMAND_LINE), None
+        return _position(table, options.target, "target"), None
     last = len(table.fields) - 1
     while table.named and last > 0 and is_index(table.fields[last], last):
         last -= 1
@@ -315,22 +354,21 @@ def _target(table: Table, options: Options) -> tuple[int | None, str | None]:
     usual = (could or named)[0]
     if len(could) > 1:
         names = [table.fields[position].name for position in could]
-        others = [f"{COMMAND_LINE.use('target', name)} takes {name!r}" for name in names[1:]]
-        return usual, f"{names[0]!r} was taken as the target; {', '.join(others)}"
+        others = join_messages(", ", (Remedy("target", name) + f" takes {name!r}" for name in names[1:]))
+        return usual, f"{names[0]!r} was taken as the target; " + others
     if usual == last or not _holds_classes(table, last):
         return usual, None
     name, other = table.fields[usual].name, table.fields[last].name
     if not _holds_classes(table, usual):
         return last, (
             f"the last column, {other!r}, was taken as the target, because {name!r} holds many different values; "
-            f"{COMMAND_LINE.use('target', name)} takes {name!r}"
+            + Remedy("target", name)
+            + f" takes {name!r}"
         )
     if _holds_words(table, usual) or not _holds_words(table, last):
         return usual, None
-    return usual, (
-        f"{name!r} was taken as the target, for its name; {COMMAND_LINE.use('target', other)} takes the last "
-        "column"
-    )
+    takes_last = Remedy("target", other) + " takes the last column"
+    return usual, f"{name!r} was taken as the target, for its name; " + takes_last
 
 
 def _holds_words(table: Table, position: int) -> bool:
@@ -350,32 +388,33 @@ def _holds_classes(table: Table, position: int) -> bool:
     return 0 < levels <= 2 or levels <= min(FEW_VALUES, len(values) // 2)
 
 
-def _positions(table: Table, column: Column, name: str, wording: Wording) -> list[int]:
+def _positions(table: Table, column: Column, name: str) -> list[int]:
     """Return the columns that an option names: several columns of one name can be ignored together."""
     named = [j for j, field in enumerate(table.fields) if field.name == column]
-    return named if name == "ignore" and len(named) > 1 else [_position(table, column, name, wording)]
+    return named if name == "ignore" and len(named) > 1 else [_position(table, column, name)]
 
 
-def _position(table: Table, column: Column, name: str, wording: Wording) -> int:
-    names, width, first = [field.name for field in table.fields], len(table.fields), wording.first_column
-    option = wording.option(name)
+def _position(table: Table, column: Column, name: str) -> int:
+    names, width, first = [field.name for field in table.fields], len(table.fields), _first(table)
+    option = Remedy(name) + ": "
     if isinstance(column, str) and column in names:
         if names.count(column) > 1:
-            raise wording.error(
-                f"{option}: {names.count(column)} columns are called {column!r}; choose one by its position", table
-            )
+            told = f"{names.count(column)} columns are called {column!r}; choose one by its position"
+            raise error_at(option + told, table, code="column-twice", value=column)
         return names.index(column)
-    number = wording.position(column)
+    try:
+        number = None if table.argument and isinstance(column, str) else int(column)
+    except ValueError:
+        number = None
     if number is None:
-        raise wording.error(f"{option}: {_lacking([str(column)], names)}", table)
+        raise error_at(option + _lacking([str(column)], names), table, code="no-such-column", value=column)
     if first <= number < first + width:
         return number - first
     if -width <= number <= -1:
         return number + width
     last = first + width - 1
-    raise wording.error(
-        f"{option}: there is no column {number}; positions run from {first} to {last}, or from -1 backwards", table
-    )
+    told = f"there is no column {number}; positions run from {first} to {last}, or from -1 backwards"
+    raise error_at(option + told, table, code="no-such-column", value=column)
 
 
 def _lacking(names: Sequence[str], known: Iterable[str]) -> str:
@@ -389,54 +428,61 @@ def _lacking(names: Sequence[str], known: Iterable[str]) -> str:
     return f"there is no column {', '.join(told)}{more}; the columns are {there}"
 
 
-def _require_compatible(table: Table, target: int | None, asked: dict[str, list[int]], wording: Wording) -> None:
+def _require_compatible(table: Table, target: int | None, asked: dict[str, list[int]]) -> None:
     for name, positions in asked.items():
         if target is not None and target in positions and name != "ignore":
             raise ParameterError(
-                f"{table.file}: {_called(table, target)} is the target and cannot be in --{name} as well. "
-                "Name another with --target."
+                f"{table.file}: {_called(table, target)} is the target and cannot be in "
+                + Remedy(name)
+                + " as well. Name another with "
+                + Remedy("target")
+                + "."
             )
     if target in asked["ignore"]:
         raise ParameterError(f"{table.file}: {_called(table, target)} is the target and cannot be ignored.")
     exclusive = ("ignore", "text", "categorical", "hashed")
     for position in range(len(table.fields)):
-        several = [wording.option(name) for name in exclusive if position in asked[name]]
+        several = [Message(Remedy(name)) for name in exclusive if position in asked[name]]
         if position in asked["features"] and position in asked["ignore"]:
-            several.insert(0, wording.option("features"))
+            several.insert(0, Message(Remedy("features")))
         if len(several) > 1:
-            raise ParameterError(
-                f"{table.file}: {_called(table, position)} is in {' and in '.join(several)}; choose one."
-            )
+            places = join_messages(" and in ", several)
+            raise ParameterError(f"{table.file}: {_called(table, position)} is in " + places + "; choose one.")
 
 
-def _require_usable(table: Table, plain: Sequence[int], target: int | None, wording: Wording) -> None:
+def _require_usable(table: Table, plain: Sequence[int], target: int | None) -> None:
     refused = [table.fields[j] for j in plain if table.fields[j].kind == "other"]
     if refused:
-        first, option = refused[0], wording.option
-        ignore = wording.use("ignore", *(field.name for field in refused[:8]))
-        raise wording.error(
+        first = refused[0]
+        raise error_at(
             f"column {first.name!r} holds values of type {first.type}, which are no features: leave it out with "
-            f"{ignore}, or take its values as names with {option('categorical')} or {option('hashed')}",
+            + Remedy("ignore", tuple(field.name for field in refused[:8]))
+            + ", or take its values as names with "
+            + Remedy("categorical")
+            + " or "
+            + Remedy("hashed"),
             table,
             column=first.name,
+            code="column-type",
         )
     for field in (table.fields[j] for j in plain):
         if field.doubt is not None:
             value, line, readings = field.doubt
             one = len(readings) == 1
             how = "is no number as numbers are read here" if one else "can be read in several ways"
-            told = f"{field.name!r} is {show_value(value)}, which {how}: {told_readings(value, readings)}"
+            told = f"{field.name!r} is {show_value(value)}, which {how}: " + told_readings(value, readings)
             ways = (
                 "use that if all numbers are written so" if one else "use the one that is meant",
-                f"take the values as names with {wording.use('categorical', field.name)}",
-                f"leave the column out with {wording.use('ignore', field.name)}",
+                "take the values as names with " + Remedy("categorical", (field.name,)),
+                "leave the column out with " + Remedy("ignore", (field.name,)),
             )
-            raise wording.error(Problem(told, ways), table, line, field.name)
+            raise error_at(Problem(told, ways, "ambiguous-number", value), table, line, field.name)
     if target is not None and table.fields[target].kind == "other":
         field = table.fields[target]
         raise FormatError(
             f"the target {field.name!r} holds values of type {field.type}, which name no classes; "
-            "name another with --target",
+            "name another with " + Remedy("target"),
+            code="column-type",
             file=table.file,
             column=target + 1,
         )

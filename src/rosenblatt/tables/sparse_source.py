@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.exceptions import FormatError, ParameterError
+from rosenblatt.exceptions import FormatError, ParameterError, Remedy
 from rosenblatt.rows.batch import Chunk
 from rosenblatt.tables.data_file import DataFile
 from rosenblatt.tables.file_source import FileSource
@@ -70,7 +70,7 @@ class SparseSource(FileSource):
             if self._zero_based is None and "svmlight" in self.formats:
                 raise ParameterError(
                     f"the model numbers its features from 0, but {self.files[0]} may count from 0 or from 1: say "
-                    "which with --zero-based or --one-based."
+                    "which with " + Remedy("zero_based", True) + " or " + Remedy("zero_based", False) + "."
                 )
 
     @property
@@ -126,7 +126,9 @@ class SparseSource(FileSource):
             for chunk in reader.chunks():
                 if self._given is None and self._zero_based is False and reader.zero_based:
                     raise ZeroIndexError(  # noqa: TRY301  # as the reader raises it
-                        "index 0, where the files before count from 1; say --zero-based if all count from 0",
+                        "index 0, where the files before count from 1; say "
+                        + Remedy("zero_based", True)
+                        + " if all count from 0",
                         file=file.name,
                     )
                 self._zero_based = self._zero_based if reader.zero_based is None else reader.zero_based
@@ -138,7 +140,7 @@ class SparseSource(FileSource):
             self._zero_based, self._width = True, 0
             raise ReadAgainError(
                 "index 0 comes after rows that were read as counted from 1; they must be read again, or with "
-                "--zero-based (zero_based=True)",
+                + Remedy("zero_based", True),
                 file=file.name,
                 line=error.line,
             ) from error
@@ -152,7 +154,10 @@ class SparseSource(FileSource):
         if smallest >= 1 and largest == given.width:
             raise FormatError(
                 f"the model counts its {given.width} features from 0, but this file has the index {largest} and "
-                "no 0: say --one-based if it counts from 1, or --zero-based",
+                "no 0: say "
+                + Remedy("zero_based", False)
+                + " if it counts from 1, or "
+                + Remedy("zero_based", True),
                 file=file.name,
             )
 
@@ -175,4 +180,5 @@ class SparseSource(FileSource):
         columns = o.features, o.ignore, o.text, o.categorical, o.hashed, o.target
         for name, given in zip(FOR_TABLES, columns, strict=True):
             if given not in ((), None):
-                raise ParameterError(f"--{name} chooses columns of tables, but {self.files[0]} holds sparse rows.")
+                told = f" chooses columns of tables, but {self.files[0]} holds sparse rows."
+                raise ParameterError(Remedy(name) + told)

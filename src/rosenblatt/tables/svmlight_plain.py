@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.atomic import replacing
-from rosenblatt.exceptions import FormatError, LabelError, ShapeError
+from rosenblatt.exceptions import FormatError, LabelError, Remedy, ShapeError
 from rosenblatt.loops.layout import CSR
 from rosenblatt.rows.features import Features, as_rows, require_finite
 from rosenblatt.tables.table import LARGEST_EXACT_INTEGER, is_rounded
@@ -217,9 +217,8 @@ def _require_no_return(part: bytes, at: int) -> None:
 
 def _out_of_order(index: int, previous: int, base: int) -> str:
     if index < base:
-        return (
-            "index 0, where indices have been taken to begin at 1; if they begin at 0, say so with --zero-based "
-            "(zero_based=True)"
+        return "index 0, where indices have been taken to begin at 1; if they begin at 0, say so with " + Remedy(
+            "zero_based", True
         )
     return (
         f"index {index} comes after index {previous}; the indices of a row must ascend, and none may come twice. "

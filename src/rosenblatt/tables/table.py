@@ -11,15 +11,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.exceptions import FormatError
+from rosenblatt.exceptions import FormatError, Remedy
 from rosenblatt.rows.memory import require_memory
 from rosenblatt.rows.reals import show_value
-from rosenblatt.tables.column_words import COMMAND_LINE, SKIP, Wording
 from rosenblatt.tables.notation import Doubt, Notation, told_readings
 from rosenblatt.typing import Reals
 
@@ -31,6 +31,7 @@ __all__ = [
     "LARGEST_EXACT_INTEGER",
     "MISSING",
     "MISSING_NAMES",
+    "SKIP",
     "WRITTEN_TRUTH",
     "Block",
     "Field",
@@ -43,6 +44,7 @@ __all__ = [
     "asked_words",
     "dense",
     "distinct",
+    "error_at",
     "from_numpy",
     "from_strings",
     "kind_of",
@@ -145,11 +147,21 @@ class Field:
     grouped: str | None = None
 
 
+SKIP = "leave such rows out with " + Remedy("skip_bad", True)
+"""The way out for a row that cannot be read."""
+
+
 class Problem(NamedTuple):
     """What is wrong with a value, and what can be done about it; see `FormatError`."""
 
     text: str
-    remedies: tuple[str, ...] = ()
+    ways: tuple[str, ...] = ()
+    code: str | None = None
+    value: object = None
+
+    def error(self, **place: Any) -> FormatError:
+        """Return the problem as an error at a place."""
+        return FormatError(self.text, self.ways, code=self.code, value=self.value, **place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,12 +205,17 @@ class Table(Protocol):
     """An open table. A file can be read once; open it again to read it again.
 
     In a table that is `typed`, only null and NaN are missing, while words such as NA may stand for missing values
-    in text. `notation` says how numbers are written in text.
+    in text. `notation` says how numbers are written in text. An `argument` is X of an estimator: its rows and
+    columns count from 0, it holds no labels, and no row of it can be left out.
     """
 
     file: str
     named: bool
     fields: tuple[Field, ...]
+
+    @property
+    def argument(self) -> bool:
+        """Whether this is X of an estimator."""
 
     @property
     def typed(self) -> bool:
@@ -226,7 +243,20 @@ class TypedTable:
     """A table whose values have types."""
 
     typed = True
+    argument = False
     notation = Notation()
+
+
+def error_at(
+    problem: Problem | str, table: Table, line: int | None = None, column: str | None = None, **data: Any
+) -> FormatError:
+    """Return an error that names its place: file, line and number of the column, or the row and column of X."""
+    told = Problem(problem) if isinstance(problem, str) else problem
+    if table.argument:
+        return told._replace(**data).error(argument=table.file, row=line, column=column)
+    names = [field.name for field in table.fields]
+    position = names.index(column) + 1 if column in names else None
+    return told._replace(**data).error(file=table.file, line=line, column=position)
 
 
 def missing_words(na: Sequence[str], usual: Sequence[str]) -> tuple[str, ...]:
@@ -251,7 +281,13 @@ def require_distinct(names: Sequence[str], file: str) -> None:
     seen: set[str] = set()
     for position, name in enumerate(names, 1):
         if name in seen:
-            raise FormatError(f"two columns are called {name!r}; rename one", file=file, line=1, column=position)
+            raise FormatError(
+                f"two columns are called {name!r}; rename one",
+                code="column-twice",
+                file=file,
+                line=1,
+                column=position,
+            )
         seen.add(name)
 
 
@@ -278,9 +314,7 @@ def kind_of(type_: pa.DataType) -> Kind:
     return "string" if is_string else "other"
 
 
-def arrow_block(
-    batch: pa.RecordBatch, wanted: Wanted, table: Table, first: int, wording: Wording = COMMAND_LINE
-) -> Block:
+def arrow_block(batch: pa.RecordBatch, wanted: Wanted, table: Table, first: int) -> Block:
     """Return the block of rows that Arrow holds.
 
     Parameters
@@ -293,26 +327,24 @@ def arrow_block(
         Where they come from.
     first : int
         The number of the first row.
-    wording : Wording
-        How errors name places and ways out.
     """
     columns = batch.columns
     n, m = len(wanted.numbers), len(wanted.strings)
     bad: dict[int, FormatError] = {}
 
-    def refuse(row: int, k: int, value: str, problem: Callable[[str, str, Wording], Problem]) -> None:
+    def refuse(row: int, k: int, problem: Callable[[str], Problem]) -> None:
         name = table.fields[wanted.numbers[k]].name
-        bad.setdefault(row, wording.error(problem(value, name, wording), table, first + row, name))
+        bad.setdefault(row, error_at(problem(name), table, first + row, name))
 
     numeric = list(columns[:n])
     for k, column in enumerate(numeric):
         if kind_of(column.type) == "string":
             numeric[k], words = _spelled(column)
             for row, word in words:
-                refuse(row, k, word, no_number)
+                refuse(row, k, partial(no_number, word, trained=table.argument))
     numbers, inexact = dense(numeric, batch.num_rows)
     for row, k, value in inexact:
-        refuse(row, k, value, too_long)
+        refuse(row, k, partial(too_long, value))
     for column in columns[n:]:
         column.validate(full=kind_of(column.type) != "number")  # files are not checked for UTF-8 before
     label = None if wanted.label is None else _plain(columns[-1])
@@ -406,46 +438,51 @@ def is_rounded(value: str) -> bool:
     return abs(exact) >= 2**1024 or int(float(exact)) != exact
 
 
-def too_long(value: object, name: str, wording: Wording = COMMAND_LINE) -> Problem:
+def too_long(value: object, name: str) -> Problem:
     """Return what is wrong with an integer that float64 would round."""
     return Problem(
-        f"{name!r} is {show_value(value)}, an integer beyond 2^53 that float64 would round. If it "
-        "is an identifier, "
-        f"leave it out with {wording.use('ignore', name)}, or take it as a name with {wording.use('hashed', name)}"
+        f"{name!r} is {show_value(value)}, an integer beyond 2^53 that float64 would round. If it is an "
+        "identifier, leave it out with "
+        + Remedy("ignore", (name,))
+        + ", or take it as a name with "
+        + Remedy("hashed", (name,)),
+        code="inexact-integer",
+        value=value,
     )
 
 
 def no_number(
     value: object,
     name: str,
-    wording: Wording = COMMAND_LINE,
     *,
+    trained: bool = False,
     na: bool = False,
     first_line: bool = False,
     readings: Sequence[Notation] = (),
 ) -> Problem:
     """Return what is wrong with a word among numbers.
 
-    `na` says whether the file may have words for missing values, and `first_line` that this is the first line of a
-    file without a header; in the notations of `readings` the value is a number.
+    In a `trained` column numbers were met in training. `na` says whether the file may have words for missing
+    values, and `first_line` that this is the first line of a file without a header; in the notations of `readings`
+    the value is a number.
     """
-    use = wording.use
-    if wording is not COMMAND_LINE:
-        return Problem(f"it is {show_value(value)}, but this column held numbers in training. Pass a number")
-    if readings:
-        return Problem(
-            f"{name!r} is {show_value(value)}, which is no number as numbers are read here: "
-            f"{told_readings(str(value), readings)}",
-            ("use that if all numbers are written so", "correct it", SKIP),
+    text: str = f"{name!r} is {show_value(value)}, but the column holds numbers"
+    ways: tuple[str, ...] = ("correct it", SKIP)
+    if trained:
+        text, ways = f"it is {show_value(value)}, but this column held numbers in training. Pass a number", ()
+    elif readings:
+        text = f"{name!r} is {show_value(value)}, which is no number as numbers are read here: " + told_readings(
+            str(value), readings
         )
-    if first_line:
-        return Problem(
+        ways = ("use that if all numbers are written so", *ways)
+    elif first_line:
+        text = (
             f"{show_value(value)} is no number, but the column below holds numbers. If the first line names the "
-            "columns, use --header; if it is a title, remove it"
+            "columns, use " + Remedy("header", True) + "; if it is a title, remove it"
         )
-    missing = (f"use {use('na', str(value).strip())} if it means a missing value",) if na else ()
-    categories = f"{use('categorical', name)} if the values are categories"
-    return Problem(
-        f"{name!r} is {show_value(value)}, but the column holds numbers",
-        ("correct it", *missing, categories if na else f"use {categories}", SKIP),
-    )
+        ways = ()
+    else:
+        missing = ["use " + Remedy("na", (str(value).strip(),)) + " if it means a missing value"] if na else []
+        categories = "use " * (not na) + Remedy("categorical", (name,)) + " if the values are categories"
+        ways = ("correct it", *missing, categories, SKIP)
+    return Problem(text, ways, "not-a-number", value)

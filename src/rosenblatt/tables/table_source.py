@@ -9,7 +9,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from rosenblatt.exceptions import FormatError, InputError, ParameterError
+from rosenblatt.exceptions import FormatError, InputError, Message, ParameterError, Remedy
 from rosenblatt.rows.batch import Chunk
 from rosenblatt.tables.data_file import DataFile
 from rosenblatt.tables.encoder import Encoder
@@ -180,7 +180,7 @@ class FrameSource(TableSource):
             raise InputError(
                 "The data is a table, but the model was trained on sparse rows. Pass a sparse matrix."
             )
-        self._table: Table = table_of(frame, file=self.title)
+        self._table: Table = table_of(frame, file=self.title, argument=False)
         self._begin(self._table, recipe, learning=False)
 
     def known(self) -> None:
@@ -211,10 +211,16 @@ def _for_reading(recipe: TableRecipe, table: Table, roles: Roles, options: Optio
     """Adapt a given recipe to the labels and missing values of these files."""
     if recipe.missing == "error" and options.missing != "error":
         if options.missing == "mean":
-            skipping = "." if options.skip_bad else " or --skip-bad."
+            mean, ways = Remedy("missing", "mean"), Message(Remedy("missing", "zero"))
+            if not options.skip_bad:
+                ways += " or " + Remedy("skip_bad", True)
             raise ParameterError(
-                "--missing mean needs the means of the training rows, but the model has none. Train with "
-                f"--missing mean, or use --missing zero{skipping}"
+                mean
+                + " needs the means of the training rows, but the model has none. Train with "
+                + mean
+                + ", or use "
+                + ways
+                + "."
             )
         recipe = replace(recipe, missing=options.missing)
     if options.na:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.exceptions import Remedy
 from rosenblatt.rows.reals import show_value
-from rosenblatt.tables.column_words import SKIP
 from rosenblatt.tables.table import (
     LARGEST_EXACT_INTEGER,
     MISSING_NAMES,
+    SKIP,
     WRITTEN_TRUTH,
     Field,
     Problem,
@@ -81,30 +82,39 @@ def _are_integers(labels: pa.Array) -> bool:
 
 def _problem(value: Any, kind: LabelKind, words: Collection[str]) -> Problem | None:
     if value is None or value != value or (isinstance(value, str) and not value.strip()):
-        return Problem("the label is missing", ("give the row one", SKIP))
+        return Problem("the label is missing", ("give the row one", SKIP), "missing-label")
     if kind == "number":
         if isinstance(value, bool) or (isinstance(value, str) and not NUMERAL.fullmatch(value)):
             if isinstance(value, str) and value.strip() in words:
                 told = f"the label is {show_value(value)}, which is taken for missing among numbers"
-                return Problem(told, ("give the row a number", "use --na = if it names a class", SKIP))
+                names_a_class = "use " + Remedy("na", "=") + " if it names a class"
+                return Problem(told, ("give the row a number", names_a_class, SKIP), "missing-label", value)
             return Problem(
-                f"the label {show_value(value)} is no number, but those at the beginning are; write them all alike"
+                f"the label {show_value(value)} is no number, but those at the beginning are; write them all "
+                "alike",
+                code="unlike-label",
+                value=value,
             )
         if abs(float(value)) == np.inf:
-            return Problem(f"the label {show_value(value)} is not finite")
+            return Problem(f"the label {show_value(value)} is not finite", code="unlike-label", value=value)
         if isinstance(_number(value), int) and abs(int(_number(value))) >= 2**63:
-            return Problem(f"the label {show_value(value)} is beyond 64 bits")
+            return Problem(f"the label {show_value(value)} is beyond 64 bits", code="unlike-label", value=value)
     if kind == "truth" and not isinstance(value, bool) and str(value).lower() not in ("true", "false"):
-        return Problem(f"the label {show_value(value)} is neither true nor false, as those at the beginning are")
+        return Problem(
+            f"the label {show_value(value)} is neither true nor false, as those at the beginning are",
+            code="unlike-label",
+            value=value,
+        )
     if kind == "name":
         name = _name(value)
         if name.strip() in words:
-            told = f"the label is {show_value(value)}, which --na names as a word for missing values"
-            return Problem(told, ("give the row one", SKIP))
-        if len(name) > LONGEST_LABEL:
-            return Problem(
-                f"the label has {len(name)} characters, more than {LONGEST_LABEL}; name the target with --target"
+            told = (
+                f"the label is {show_value(value)}, which " + Remedy("na") + " names as a word for missing values"
             )
+            return Problem(told, ("give the row one", SKIP), "missing-label", value)
+        if len(name) > LONGEST_LABEL:
+            told = f"the label has {len(name)} characters, more than {LONGEST_LABEL}; name the target with "
+            return Problem(told + Remedy("target"))
         if "\0" in name:
             return Problem("the label holds a NUL character")
     return None

@@ -11,7 +11,6 @@ import json
 import logging
 import os
 import re
-import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.exceptions import FormatError, ModelFileError, ParameterError
+from rosenblatt.exceptions import FormatError, ModelFileError, ParameterError, Remedy
 from rosenblatt.models.opened import OpenedModel
 from rosenblatt.models.stored import StoredModel
 from rosenblatt.rooms import find
@@ -106,8 +105,13 @@ Log: TypeAlias = Callable[[str], None]
 log_info: Log = logging.getLogger("rosenblatt").info
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 CONTINUOUS = (
-    "holds continuous numbers; choose another with --target, or predict numbers with --learner extreme --set "
-    "task=regression."
+    " holds continuous numbers; choose another with "
+    + Remedy("target")
+    + ", or predict numbers with "
+    + Remedy("learner", "extreme", "ExtremeLearningMachine and")
+    + " "
+    + Remedy("task", "regression")
+    + "."
 )
 MOST_GUESSED = 20
 """A target that was not named may have this many classes, however few rows there are."""
@@ -252,8 +256,8 @@ def open_places(places: Sequence[Any], options: Options, recipe: Recipe | None) 
     usual = Options()
     for each in fields(Options):
         if each.name not in HARMLESS and getattr(options, each.name) != getattr(usual, each.name):
-            name = each.name.replace("_", "-")
-            raise ParameterError(f"{built_in[0]} is a built-in set and has no option {name}. Drop --{name}.")
+            told = f"{built_in[0]} is a built-in set and has no option "
+            raise ParameterError(told + Remedy(each.name) + ". Drop " + Remedy(each.name) + ".")
     return BuiltinSource(built_in[0][1:])
 
 
@@ -324,16 +328,20 @@ def require_target(source: Source, blocks: Blocks, *, regression: bool | None) -
         if classes.dtype.kind not in "iuf":
             raise ParameterError(
                 f"{which} holds names such as {classes[0]!s}, but a regression predicts numbers; choose "
-                "another column with --target, or leave out task=regression."
+                "another column with " + Remedy("target") + ", or leave out " + Remedy("task", "regression") + ".",
+                code="names-as-numbers",
+                value=str(classes[0]),
             )
         return
     if not (named and guessed and len(classes) > max(MOST_GUESSED, blocks.n_rows // 2)):
         return
     if classes.dtype.kind in "iuf":
-        raise ParameterError(f"{which} {CONTINUOUS}")
+        raise ParameterError(which + CONTINUOUS, code="continuous-target")
     raise ParameterError(
         f"{which} holds {len(classes):,} different values in {blocks.n_rows:,} rows; choose another with "
-        "--target, or name this one to take each value as a class."
+        + Remedy("target")
+        + ", or name this one to take each value as a class.",
+        code="too-many-classes",
     )
 
 
@@ -347,8 +355,8 @@ def note_similar(classes: NDArray[Any], log: Log) -> None:
         log(f"note: labels that differ only in case or spaces are classes of their own: {'; '.join(groups[:8])}")
     for label in classes.tolist() if classes.dtype.kind == "U" else ():
         if label.strip() in MISSING_NAMES:
-            ways = f"--na {shlex.quote(label.strip())} --skip-bad"
-            log(f"note: {label!r} is a class like others; if it means that the label is missing, use {ways}")
+            ways = Remedy("na", (label.strip(),)) + " " + Remedy("skip_bad", True)
+            log(f"note: {label!r} is a class like others; if it means that the label is missing, use " + ways)
 
 
 @contextmanager
@@ -357,7 +365,7 @@ def explain_target(source: Source) -> Iterator[None]:
     try:
         yield
     except ContinuousLabelError as error:
-        raise ParameterError(f"{_target_words(source)} {CONTINUOUS}") from error
+        raise ParameterError(_target_words(source) + CONTINUOUS, code="continuous-target") from error
 
 
 def _target_words(source: Source) -> str:
@@ -411,11 +419,11 @@ def describe_reading(source: Source, log: Log, facts: Mapping[str, Any] = NOTHIN
 def _descriptions(source: Source, facts: Mapping[str, Any]) -> Iterator[str]:
     name = show_data(source.files) if source.files else source.title
     yield f"{name}: {facts.get('description', source.description)}"
-    yield from (f"note: {note}" for note in source.notes)
+    yield from ("note: " + note for note in source.notes)
     skipped = facts.get("skipped", source.skipped.count)
     if skipped:
         yield f"rows left out because they could not be read: {skipped:,}"
-        yield from (f"  {problem.told(())}" for problem in source.skipped.first)
+        yield from ("  " + problem.told(()) for problem in source.skipped.first)
     if source.unmet:
         yield f"values ignored because their features did not occur in training: {source.unmet:,}"
     for column, rows in source.unknown.items():

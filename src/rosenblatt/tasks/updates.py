@@ -11,7 +11,7 @@ import numpy as np
 
 from rosenblatt import presets
 from rosenblatt.atomic import write_whole
-from rosenblatt.exceptions import ParameterError
+from rosenblatt.exceptions import ParameterError, Remedy, join_messages
 from rosenblatt.rooms import find
 from rosenblatt.rows.batch import as_batch
 from rosenblatt.tasks.data import DataTable, Log, Place, log_info, read_table, require_no_options
@@ -78,8 +78,14 @@ class RunUpdates:
                          number(float(record.score[k])), *state])  # fmt: skip
         lines = [f"{len(y)} rows, {X.shape[1]} features; {self.settings}", "", *align_columns(rows)]
         if len(record) > limit:
-            lines.append(f"… and {len(record) - limit:,} more; --limit shows more of them, -o writes them all")
-        return "\n".join([*lines, "", self._end()])
+            how = (
+                Remedy("limit")
+                + " shows more of them, "
+                + Remedy("output", None, "trace_.save")
+                + " writes them all"
+            )
+            lines.append(f"… and {len(record) - limit:,} more; " + how)
+        return join_messages("\n", [*lines, "", self._end()])
 
     def to_json(self, limit: int = 100) -> dict[str, Any]:
         """Return the first updates and the result as plain values."""
