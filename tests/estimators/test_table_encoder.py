@@ -194,7 +194,7 @@ def test_errors_name_row_column_and_parameter():
     with pytest.raises(FormatError) as caught:
         encoder.transform(broken)
     assert str(caught.value) == (
-        "X, row 2, column 'size': 'size' is missing; impute it (NaN is no number), or set missing='zero' or "
+        "X, row 2, column 'size': 'size' is missing; fill it in, or use missing='zero' or "
         "missing='mean'."
     )
     broken = THINGS.copy()
