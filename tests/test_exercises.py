@@ -32,6 +32,41 @@ def test_the_solution_is_right_and_others_are_not(name):
             assert repr(result).startswith("Not yet: ")
 
 
+@pytest.mark.parametrize("name", exercises.names())
+def test_usual_mistakes_are_recognised(name):
+    """Each listed wrong answer is wrong, and gets its own hint."""
+    assert len(exercises.get(name).mistakes) >= 2
+    for seed in SEEDS:
+        each = exercises.get(name, seed)
+        for why, wrong in each.mistakes.items():
+            result = each.check(wrong)
+            assert not result, (seed, why)
+            assert why in result.hint, (seed, wrong)
+            assert result.hint.count(why) == 1
+
+
+@pytest.mark.parametrize("name", exercises.names())
+def test_no_answer_is_only_too_small(name):
+    """A number that nothing explains gets advice beside its size."""
+    for seed in SEEDS:
+        each = exercises.get(name, seed)
+        for odd in (0.123, 77.7):
+            hint = each.check([odd] * np.size(each.solution)).hint
+            if "is too" in hint:
+                assert hint.count(". ") >= 1, hint
+                assert not hint.endswith(("is too small.", "is too large.", "wrong.")), hint
+
+
+def test_mistakes_that_can_happen_to_any_number():
+    def hint(name, answer):
+        return exercises.check(name, answer).hint
+
+    assert "more digits" in hint("koski-8", [0.198, 0.177])
+    assert "All signs are the other way round" in hint("koski-7", [-0.5, -3, 8])
+    assert "right numbers in another order" in hint("koski-7", [3, 0.5, -8])
+    assert exercises.check("harchaoui-1", set(exercises.get("harchaoui-1").solution))
+
+
 SINGLE = [name for name in exercises.names() if isinstance(exercises.get(name).solution, (int, float))]
 
 
