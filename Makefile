@@ -75,15 +75,18 @@ web/node_modules: web/package.json web/package-lock.json
 	cd web && npm ci --silent --no-fund --no-audit
 	@touch $@
 
-# The wheel is built from the sdist, and each is tried in an empty environment, outside of this folder.
+# The wheel is built from the sdist, and each is tried in an empty environment, outside of this folder. Then the notebooks
+# of the lectures run there, with the package and Jupyter's kernel alone.
 package: $(VENV)/package
 	rm -rf dist
 	PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/python -m build --quiet
-	for file in dist/*.whl dist/*.tar.gz; do \
+	for file in dist/*.tar.gz dist/*.whl; do \
 	  rm -rf $(VENV)-empty && $(PYTHON) -m venv $(VENV)-empty && \
 	  $(VENV)-empty/bin/python -m pip --disable-pip-version-check install --quiet -c constraints.txt $$file && \
 	  $(VENV)-empty/bin/python scripts/smoke.py || exit 1; \
-	done; rm -rf $(VENV)-empty
+	done
+	$(VENV)-empty/bin/python -m pip --disable-pip-version-check install --quiet -c constraints.txt ipykernel nbclient
+	$(VENV)-empty/bin/python scripts/run_notebooks.py && rm -rf $(VENV)-empty
 
 clean:
 	rm -rf .venv .venv-* .nox .numba_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis dist out docs/_build docs/gallery

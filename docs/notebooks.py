@@ -21,7 +21,7 @@ import sys
 import rosenblatt as rb"""
 INSTALL = (
     "This notebook is made of a page of the documentation of rosenblatt. It needs no network. Install what it "
-    "uses in the folder of the source, with Python 3.11 or newer:\n\n```bash\npip install '.[all]' notebook\n"
+    "uses in the folder of the source, with Python 3.11 or newer:\n\n```bash\npip install . notebook\n"
     "jupyter notebook\n```"
 )
 
