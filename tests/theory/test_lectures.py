@@ -188,6 +188,19 @@ def test_koski_near_points_have_near_scores(seed):
     assert dot(w, apart) ** 2 <= dot(w, w) * dot(apart, apart)
 
 
+CHAPTERS = [
+    *("neuron", "geometry", "update", "six_points", "convergence", "learning_rate", "order_and_start", "cycling"),
+    *("xor", "pocket", "lifting", "widest", "kernel_trick", "layers", "not_separable"),
+]
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_chapters_and_companions_link_each_other(chapter):
+    companions = [path.read_text(encoding="utf-8") for path in SOURCES.glob("*.md")]
+    assert any(f"(../understand/{chapter}.md" in text for text in companions)
+    assert "(../sources/" in (SOURCES.parent / "understand" / f"{chapter}.md").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     "page", ["koski", "hladka_holub", "harchaoui", "kernel_slides", "zhang", "index", "errata"]
 )
