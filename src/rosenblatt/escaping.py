@@ -14,9 +14,12 @@ from typing import Any
 
 __all__ = [
     "Html",
+    "ShowsText",
     "as_field",
     "html_bar",
     "html_card",
+    "html_frame",
+    "html_lines",
     "html_table",
     "html_text",
     "json_text",
@@ -135,6 +138,38 @@ def html_card(title: object, *parts: object, facts: Iterable[tuple[object, objec
     table = html_table(("", ""), [(name, Html(_shown(value))) for name, value in listed]) if listed else ""
     rest = "".join(part if isinstance(part, Html) else f"<div>{html_text(part)}</div>" for part in parts)
     return Html(f'<div class="rosenblatt"><div><strong>{html_text(title)}</strong></div>{table}{rest}</div>')
+
+
+def html_lines(text: str) -> Html:
+    """Return text as HTML that keeps its lines and columns."""
+    look = "white-space:pre-wrap;margin:0.3em 0;background:none;color:inherit"
+    return Html(f'<pre style="{look}">{html_text(text)}</pre>')
+
+
+def html_frame(page: str, height: int, title: str) -> Html:
+    """Return a frame with a page of its own, whose script has no access to the notebook around it."""
+    look = f"width:100%;height:{height}px;border:1px solid #8886;border-radius:8px"
+    attributes = f'sandbox="allow-scripts allow-downloads" title="{html.escape(title)}"'
+    return Html(f'<iframe {attributes} style="{look}" srcdoc="{html.escape(page)}"></iframe>')
+
+
+class ShowsText:
+    """A result that notebooks show as the text that ``print`` shows; its parts may be tables instead."""
+
+    __slots__ = ()
+
+    def _html_parts(self) -> tuple[object, ...]:
+        """Return a title and the parts below it."""
+        return type(self).__name__, html_lines(str(self))
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        title, *parts = self._html_parts()
+        return html_card(title, *parts)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """Print what IPython shows where there is no HTML: the text of ``print``."""
+        printer.text(str(self))
 
 
 def html_bar(share: float) -> Html:

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.escaping import printable
+from rosenblatt.escaping import ShowsText, html_table, printable
 from rosenblatt.exceptions import LabelError, ParameterError, ShapeError
 from rosenblatt.typing import Floats, Ints
 
@@ -152,7 +152,7 @@ def rank_scores(scores: Any, codes: Ints, positive: int, n_classes: int) -> Rank
 
 
 @dataclass(frozen=True)
-class RegressionEvaluation:
+class RegressionEvaluation(ShowsText):
     """Predicted numbers against true ones.
 
     Attributes
@@ -240,7 +240,7 @@ MOST_CONFUSED = 10
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation:
+class Evaluation(ShowsText):
     """Predicted labels against true ones.
 
     A rate whose denominator is zero is undefined. It is 0.0, also in averages, and marked in `undefined`:
@@ -412,35 +412,60 @@ class Evaluation:
     def __str__(self) -> str:
         if not self.n_rows:
             return "no rows"
-        low, high = self.interval
-        seen = not_new(self.seen)
-        right = f"{self.n_right:,} of {self.n_rows:,} rows right"
-        lines = [f"accuracy  {self.accuracy:.4f}   {right}"]
-        lines[0] += "" if seen else f"; 95% interval {low:.4f} to {high:.4f}"
         labels = [printable(label) for label in self.classes.tolist()]
-        lines.append(f"majority  {self.majority:.4f}   always '{labels[int(self.support.argmax())]}'")
-        if self.f1_positive is None:
-            lines.append(f"F1        {self.macro_f1:.4f}   macro: the mean of {len(labels)} classes")
-        else:
-            positive = labels[self.positive_code or 0]
-            lines.append(f"F1        {self.f1_positive:.4f}   of '{positive}'; macro {self.macro_f1:.4f}")
-            if self.ranks is not None:
-                auc, mean = self.ranks.roc_auc, self.ranks.average_precision
-                lines.append(f"ROC AUC   {auc:.4f}   of '{positive}'; average precision {mean:.4f}")
-        parts = [seen, lines, self.rate_lines(labels), self.confusion_lines(labels), self._threshold_lines(labels)]
+        lines = [f"{name:<10}{value:.4f}   {note}" for name, value, note in self._figures(labels)]
+        thresholds = align_columns(self._thresholds(labels)) if self.ranks is not None else []
+        parts = [not_new(self.seen), lines, self.rate_lines(labels), self.confusion_lines(labels), thresholds]
         return "\n\n".join("\n".join(part) for part in parts if part)
+
+    def _html_parts(self) -> tuple[object, ...]:
+        if not self.n_rows:
+            return "Evaluation", "no rows"
+        labels = [printable(label) for label in self.classes.tolist()]
+        figures = [(name, f"{value:.4f}", note) for name, value, note in self._figures(labels)]
+        parts = [*not_new(self.seen), html_table(("", "", ""), figures)]
+        parts += [html_table(*_headed(self._rates(labels, "rows"))), *self._undefined_lines()]
+        if len(labels) <= MAX_MATRIX_CLASSES:
+            counts = self.confusion.tolist()
+            matrix = [[a, *row] for a, row in zip(labels, counts, strict=True)]
+            parts += [html_table(("true ↓ predicted →", *labels), matrix)]
+        else:
+            parts += self.confusion_lines(labels)
+        if self.ranks is not None:
+            parts.append(html_table(*_headed(self._thresholds(labels))))
+        return "Evaluation", *parts
+
+    def _figures(self, labels: list[str]) -> list[tuple[str, float, str]]:
+        """Return the figures of all rows, each with its name and a note."""
+        low, high = self.interval
+        right = f"{self.n_right:,} of {self.n_rows:,} rows right"
+        right += "" if not_new(self.seen) else f"; 95% interval {low:.4f} to {high:.4f}"
+        found = [("accuracy", self.accuracy, right)]
+        found.append(("majority", self.majority, f"always '{labels[int(self.support.argmax())]}'"))
+        if self.f1_positive is None:
+            return [*found, ("F1", self.macro_f1, f"macro: the mean of {len(labels)} classes")]
+        positive = labels[self.positive_code or 0]
+        found.append(("F1", self.f1_positive, f"of '{positive}'; macro {self.macro_f1:.4f}"))
+        if self.ranks is not None:
+            auc, mean = self.ranks.roc_auc, self.ranks.average_precision
+            found.append(("ROC AUC", auc, f"of '{positive}'; average precision {mean:.4f}"))
+        return found
 
     def rate_lines(self, labels: list[str], unit: str = "rows") -> list[str]:
         """Return the lines of the table of precision, recall and F1 of each class."""
+        return [*align_columns(self._rates(labels, unit)), *self._undefined_lines()]
+
+    def _rates(self, labels: list[str], unit: str) -> list[list[str]]:
         rates = {"precision": self.precision, "recall": self.recall, "f1": self.f1}
         table = [["", "precision", "recall", "F1", unit]]
         for c, label in enumerate(labels):
             cells = ["–" if self.undefined[name][c] else f"{rate[c]:.4f}" for name, rate in rates.items()]
             table.append([label, *cells, f"{self.support[c]:,}"])
-        lines = align_columns(table)
-        if any(where.any() for where in self.undefined.values()):
-            lines.append("– is undefined (never predicted, or no such row) and counts as 0")
-        return lines
+        return table
+
+    def _undefined_lines(self) -> list[str]:
+        undefined = any(where.any() for where in self.undefined.values())
+        return ["– is undefined (never predicted, or no such row) and counts as 0"] if undefined else []
 
     def confusion_lines(self, labels: list[str]) -> list[str]:
         """Return the lines of the confusion matrix, or of the most frequent confusions."""
@@ -453,16 +478,15 @@ class Evaluation:
             f"  {labels[a]} for {labels[b]}: {count:,}" for a, b, count in shown
         ]
 
-    def _threshold_lines(self, labels: list[str]) -> list[str]:
-        if self.ranks is None:
-            return []
+    def _thresholds(self, labels: list[str]) -> list[list[str]]:
+        assert self.ranks is not None
         table = [
             ["", f"score for '{labels[self.positive_code or 0]}' at least", "rows", "precision", "recall", "F1"]
         ]
         for each in self.ranks.thresholds:
             rates = [f"{rate:.4f}" for rate in (each.precision, each.recall, each.f1)]
             table.append([each.name, f"{each.threshold:.6g}", f"{each.flagged:,}", *rates])
-        return align_columns(table)
+        return table
 
     @property
     def ranks(self) -> Ranking | None:
@@ -511,6 +535,11 @@ def class_code(label: Any, classes: NDArray[Any]) -> int:
         known = ", ".join(map(str, classes[:20].tolist())) + (", …" if len(classes) > 20 else "")
         raise LabelError(f"positive is {label!s}, but the classes are {known}.")
     return found[0]
+
+
+def _headed(table: list[list[str]]) -> tuple[list[str], list[list[str]]]:
+    """Return the heading of a table, and its rows."""
+    return table[0], table[1:]
 
 
 def wilson(right: int, n: int) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""A run as a page, and in a notebook: a frame, or a widget where anywidget is installed."""
+"""A run as a page, and in a notebook: a frame, or a widget where one is asked for."""
 
 import html
 import json
@@ -48,9 +48,13 @@ def embedded(page):
     return json.loads(re.search(r'<script type="application/json" id="run">(.*?)</script>', page, re.S)[1])
 
 
-def test_without_anywidget_it_is_a_frame(run, monkeypatch):
+def test_it_is_a_frame_that_exported_notebooks_show_offline(run, monkeypatch):
+    """With or without anywidget: what it shows is in the notebook, and not in a network."""
+    assert isinstance(rb.lab(*run), run_page.LabView)
     monkeypatch.setitem(sys.modules, "anywidget", None)
     assert isinstance(rb.lab(*run), run_page.LabView)
+    with pytest.raises(ImportError, match="pip install anywidget"):
+        rb.lab(*run, widget=True)
 
 
 def test_with_anywidget_it_follows_its_contract(run, monkeypatch):
@@ -58,7 +62,7 @@ def test_with_anywidget_it_follows_its_contract(run, monkeypatch):
         module = ModuleType(name)
         vars(module).update(content)
         monkeypatch.setitem(sys.modules, name, module)
-    widget = rb.lab(*run, height=500)
+    widget = rb.lab(*run, height=500, widget=True)
     assert type(widget).__name__ == "LabWidget"
     assert "render({ model, el })" in widget._esm
     (sandbox,) = re.findall(r'setAttribute\("sandbox", "([^"]*)"\)', widget._esm)
@@ -71,7 +75,7 @@ def test_with_anywidget_it_follows_its_contract(run, monkeypatch):
 
 def test_the_real_anywidget_takes_it(run):
     pytest.importorskip("anywidget", reason="anywidget is not installed; no command here installs it")
-    widget = rb.lab(*run, height=500)
+    widget = rb.lab(*run, height=500, widget=True)
     assert widget.get_state(["page", "height"])["height"] == 500
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from rosenblatt.certify import check
 from rosenblatt.certify.margin import Margin
+from rosenblatt.escaping import ShowsText
 from rosenblatt.exceptions import LabelError, Remedy, UndecidedError, join_messages
 from rosenblatt.rows.batch import Batch
 from rosenblatt.typing import Floats
@@ -78,7 +79,7 @@ class Data:
         return {**told, "partitions": [{"rows": rows, "sha256": own} for rows, own in self.partitions]}
 
 
-class Certificate(ABC):
+class Certificate(ShowsText, ABC):
     """An answer with its proof.
 
     Examples
@@ -124,6 +125,9 @@ class Certificate(ABC):
     @abstractmethod
     def renamed(self, names: tuple[str, ...]) -> Self:
         """Return the same answer with other feature names."""
+
+    def _html_parts(self) -> tuple[object, ...]:
+        return tuple(str(self).splitlines())
 
     @staticmethod
     def from_json(text: str) -> Certificate:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, NamedTuple, Self
 
 from rosenblatt.certify.certificate import Answer, Certificate, Verification
 from rosenblatt.certify.check import label_key
 from rosenblatt.certify.class_rows import ClassRows
 from rosenblatt.certify.verify import first_refuted
-from rosenblatt.escaping import printable
+from rosenblatt.escaping import html_table, printable
 from rosenblatt.exceptions import UndecidedError
 
 NAMED = 5  # the most pairs, and classes, that are named in a sentence
@@ -207,17 +208,30 @@ class ClassTables(Certificate):
             yield f"{a} against the rest", certificate
 
     def __str__(self) -> str:
+        rows = self._rows()
+        width = max([4, *map(len, rows[0])])
+        table = "\n".join("  ".join(cell.rjust(width) for cell in row) for row in rows)
+        return "\n".join([self.reason, table, *self._why()])
+
+    def _html_parts(self) -> tuple[object, ...]:
+        head, *rows = self._rows()
+        return self.verdict, self.reason, html_table(head, rows), *self._why()
+
+    def _rows(self) -> list[list[str]]:
+        """Return the verdicts as a table: each class against each other one, and against the rest."""
         labels = [printable(label) for label in self._labels]
         cells = {(printable(a), printable(b)): MARKS[each.verdict] for (a, b), each in self.pairs.items()}
         rest = {printable(a): MARKS[each.verdict] for a, each in self.rest.items()}
-        width = max([4, *map(len, labels)])
         rows = [["", *labels, "rest"]]
         for a in labels:
             own = [cells.get((a, b)) or cells.get((b, a)) or "·" for b in labels]
             rows.append([a, *own, rest.get(a, "·")])
-        table = "\n".join("  ".join(cell.rjust(width) for cell in row) for row in rows)
-        why = (f"\n{name} is undecided: {each.reason}" for name, each in self if each.verdict == "undecided")
-        return f"{self.reason}\n{table}{next(why, '')}"
+        return rows
+
+    def _why(self) -> list[str]:
+        """Say why the first undecided question is so."""
+        found = (f"{name} is undecided: {each.reason}" for name, each in self if each.verdict == "undecided")
+        return list(islice(found, 1))
 
 
 def decided_among(tables: ClassTables) -> ClassTables:

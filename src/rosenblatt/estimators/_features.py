@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.escaping import html_card
 from rosenblatt.exceptions import (
     SOFT_MARGIN,
     InputError,
@@ -40,6 +41,16 @@ def predicting() -> Iterator[None]:
         raise PredictionOverflowError(str(error)) from error
 
 
+SHOWN_RESULTS = {
+    "stop_reason_": "ended by",
+    "n_iter_": "passes",
+    "n_mistakes_": "mistakes",
+    "n_updates_": "updates",
+    "converged_": "separates its training rows",
+}
+"""The results of training that notebooks show, and their names there."""
+
+
 class ReadsTables:
     """The features an estimator was trained on, required of every table it reads later."""
 
@@ -49,6 +60,27 @@ class ReadsTables:
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_width" in self.__dict__
+
+    def _repr_html_inner(self) -> str:
+        """Return scikit-learn's HTML of the estimator and, once it is trained, how training went."""
+        return str(super()._repr_html_inner()) + self._training_html()  # type: ignore[misc]
+
+    def _repr_mimebundle_(self, **asked: Any) -> dict[str, Any]:
+        """Return what notebooks show; see `_repr_html_inner`."""
+        bundle: dict[str, Any] = super()._repr_mimebundle_(**asked)  # type: ignore[misc]
+        if "text/html" in bundle:
+            bundle["text/html"] += self._training_html()
+        return bundle
+
+    def _training_html(self) -> str:
+        """Return the results of training as HTML; nothing before training."""
+        found = {name: getattr(self, name, None) for name in SHOWN_RESULTS}
+        if found["n_updates_"] == found["n_mistakes_"]:
+            found["n_updates_"] = None
+        if found["converged_"] is not None:
+            found["converged_"] = "yes" if found["converged_"] else "no"
+        shown = [(SHOWN_RESULTS[name], value) for name, value in found.items() if value is not None]
+        return html_card("Training", facts=shown) if shown else ""
 
     @property
     def n_features_in_(self) -> int:

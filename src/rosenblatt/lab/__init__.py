@@ -24,10 +24,10 @@ def __getattr__(name: str) -> Any:
 class _CallablePackage(ModuleType):
     """A package that can be called, because the function has the same name."""
 
-    def __call__(self, trace: Any, X: Any, y: Any, *, height: int = 800) -> Any:
+    def __call__(self, trace: Any, X: Any, y: Any, *, height: int = 800, widget: bool = False) -> Any:
         from rosenblatt.lab.run_page import lab
 
-        return lab(trace, X, y, height=height)
+        return lab(trace, X, y, height=height, widget=widget)
 
 
 sys.modules[__name__].__class__ = _CallablePackage

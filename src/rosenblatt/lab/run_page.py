@@ -6,12 +6,12 @@ import json
 import math
 from dataclasses import dataclass, field
 from functools import cache
-from html import escape
 from importlib.resources import files
 from typing import Any
 
 import numpy as np
 
+from rosenblatt.escaping import html_frame
 from rosenblatt.exceptions import InputError
 
 
@@ -80,20 +80,17 @@ class LabView:
     height: int = 800
 
     def _repr_html_(self) -> str:
-        # The frame may run the page's own script, and has no access to the notebook.
-        look = f"width:100%;height:{self.height}px;border:1px solid #8886;border-radius:8px"
-        attributes = 'sandbox="allow-scripts allow-downloads" title="The perceptron lab"'
-        return f'<iframe {attributes} style="{look}" srcdoc="{escape(self.page)}"></iframe>'
+        return html_frame(self.page, self.height, "The perceptron lab")
 
 
 @cache
 def _widget_class() -> Any:
-    """Return the class of widgets that show the lab page, or None where anywidget is not installed."""
+    """Return the class of widgets that show the lab page."""
     try:
         import anywidget
         import traitlets
-    except ImportError:
-        return None
+    except ImportError as error:
+        raise ImportError("A widget needs anywidget: pip install anywidget") from error
 
     class LabWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget has no types
         """The lab page as a Jupyter widget; setting `page` or `height` changes what is shown."""
@@ -105,8 +102,8 @@ def _widget_class() -> Any:
     return LabWidget
 
 
-def lab(trace: Any, X: Any, y: Any, *, height: int = 800) -> Any:
-    """Show a run in a notebook, to step through it forward and back.
+def lab(trace: Any, X: Any, y: Any, *, height: int = 800, widget: bool = False) -> Any:
+    """Show a run in a notebook, to step through it forward and back. An exported notebook shows it offline, too.
 
     Parameters
     ----------
@@ -116,10 +113,13 @@ def lab(trace: Any, X: Any, y: Any, *, height: int = 800) -> Any:
         Its training data.
     height : int
         The height of the frame, in pixels.
+    widget : bool
+        Whether to return a widget, whose `page` and `height` can be changed while it is shown. It needs anywidget,
+        and exported notebooks show it only with a network, from which they load the code of widgets.
 
     Returns
     -------
-    LabView, or a widget where anywidget is installed
+    LabView, or a widget
         Jupyter displays it. Its `page` can be written to a file; `plot.animate` does that.
 
     Examples
@@ -132,5 +132,7 @@ def lab(trace: Any, X: Any, y: Any, *, height: int = 800) -> Any:
     record = getattr(trace, "trace_", trace)
     if not hasattr(record, "to_document"):
         raise InputError(f"{trace!r} has no trace to show. Train a perceptron, and not with trace=None.")
-    page, widget = page_of(trace, X, y), _widget_class()
-    return LabView(page, height) if widget is None else widget(page=page, height=height)
+    page = page_of(trace, X, y)
+    if not widget:
+        return LabView(page, height)
+    return _widget_class()(page=page, height=height)

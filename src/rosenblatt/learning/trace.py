@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.escaping import ShowsText, html_table
 from rosenblatt.exceptions import InputError, ShapeError
 from rosenblatt.learning.linear import LinearModel
 from rosenblatt.learning.recorder import Mistakes
@@ -46,8 +47,19 @@ class _Labelled(NamedTuple):
     targets: Targets
 
 
+SHOWN_ROWS = 5
+"""Rows of a table that notebooks show from its beginning, and from its end."""
+
+
+def _ends(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Return the first and the last rows of a table, with dots between them if it is longer."""
+    if len(rows) <= 2 * SHOWN_ROWS:
+        return rows
+    return [*rows[:SHOWN_ROWS], ("…",) + (None,) * (len(rows[0]) - 1), *rows[-SHOWN_ROWS:]]
+
+
 @dataclass(frozen=True, eq=False)
-class Trace:
+class Trace(ShowsText):
     """Every mistake of a run in order, its start, and the counts of each pass.
 
     The mistakes determine the model: w is the start plus the sum of ``step * y[index] * X[index]``, in this order.
@@ -107,6 +119,15 @@ class Trace:
         kept = "" if self.mistakes is not None else ", counts only"
         kept += "" if self.cut is None else f": cut after {self.cut:,} mistakes"
         return f"Trace({len(self)} mistakes in {passes} passes over {self.n_rows} rows{kept})"
+
+    def _html_parts(self) -> tuple[object, ...]:
+        counts = zip(self.mistakes_per_pass.tolist(), self.visits_per_pass.tolist(), strict=True)
+        passes = [(k + 1, mistakes, visits) for k, (mistakes, visits) in enumerate(counts)]
+        parts: list[object] = [html_table(("pass", "mistakes", "visits"), _ends(passes))]
+        if self.mistakes is not None and len(self):
+            columns = [getattr(self, name).tolist() for name in self.columns]
+            parts += [html_table(self.columns, _ends(list(zip(*columns, strict=True))))]
+        return repr(self), *parts
 
     def __len__(self) -> int:
         return int(self.mistakes_per_pass.sum())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from base64 import b64encode
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rosenblatt.atomic import write_whole
+from rosenblatt.escaping import Html, html_frame, html_text
 from rosenblatt.exceptions import InputError, ParameterError
 from rosenblatt.plot import style
 from rosenblatt.plot.boundary import boundary, plane_rows
@@ -26,6 +28,25 @@ LAST_FRAME_FACTOR = 4
 """How many times longer the last frame stays."""
 
 
+MAX_SHOWN_BYTES = 2**25
+"""The largest file that a notebook shows: it becomes a part of the notebook."""
+
+
+class Animation(type(Path())):  # type: ignore[misc]  # a path of this system
+    """The path of an animation; notebooks show the file itself, without a network."""
+
+    def _repr_html_(self) -> str:
+        """Return the file as a part of the page: a picture, a film, or a frame with the lab."""
+        if not self.is_file() or self.stat().st_size > MAX_SHOWN_BYTES:
+            return html_text(self)
+        if self.suffix == ".html":
+            return html_frame(self.read_text(encoding="utf-8"), 800, "The perceptron lab")
+        held = b64encode(self.read_bytes()).decode("ascii")
+        if self.suffix == ".gif":
+            return Html(f'<img alt="{html_text(self.name)}" src="data:image/gif;base64,{held}">')
+        return Html(f'<video controls loop src="data:video/mp4;base64,{held}"></video>')
+
+
 def animate(
     trace: Any,
     X: Any,
@@ -35,8 +56,8 @@ def animate(
     fps: float = 2.0,
     frames: int = MOST_FRAMES,
     feature_names: tuple[str, str] | None = None,
-) -> Path:
-    """Write a run with two classes as an animation.
+) -> Animation:
+    """Write a run with two classes as an animation. A notebook shows it.
 
     Parameters
     ----------
@@ -56,8 +77,8 @@ def animate(
 
     Returns
     -------
-    Path
-        The file.
+    Animation
+        The path of the file, which notebooks show.
 
     Examples
     --------
@@ -70,7 +91,7 @@ def animate(
     >>> "rosenblatt-run" in page
     True
     """
-    place = Path(path)
+    place = Animation(path)
     if place.suffix not in (".gif", ".html", ".mp4"):
         raise ParameterError(f"path is {os.fspath(path)!r}; its name must end in .gif, .mp4 or .html.")
     if frames < 2 or not fps > 0.0:

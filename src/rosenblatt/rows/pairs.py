@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from rosenblatt.escaping import ShowsText
 from rosenblatt.evaluation import Seen, not_new
 from rosenblatt.exceptions import LabelError
 from rosenblatt.rows.labels import factorize, one_a_row
@@ -56,7 +57,7 @@ def pairs_of(values: Floats, groups: Ints) -> tuple[Ints, Ints]:
 
 
 @dataclass(frozen=True)
-class PairEvaluation:
+class PairEvaluation(ShowsText):
     """Scores against the order that rows of the same group should have.
 
     Attributes

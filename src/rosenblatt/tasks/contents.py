@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.escaping import printable
+from rosenblatt.escaping import ShowsText, printable
 from rosenblatt.models.opened import OpenedModel
 from rosenblatt.models.stored import Predictor, StoredModel, open_model
 from rosenblatt.registry import class_of
@@ -39,7 +39,7 @@ class NamedWeight(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class ModelContents:
+class ModelContents(ShowsText):
     """The contents of a model file; ``print`` shows them.
 
     Attributes

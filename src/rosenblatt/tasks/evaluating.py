@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rosenblatt.escaping import ShowsText
 from rosenblatt.evaluation import Evaluation, RegressionEvaluation, class_code
 from rosenblatt.evaluation import evaluate as compare
 from rosenblatt.exceptions import ParameterError
@@ -158,7 +159,7 @@ def _replays(model: Any, X: Any, y: Any, n_rows: int) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class CrossValidation:
+class CrossValidation(ShowsText):
     """The evaluations of a cross-validation; ``print`` shows them.
 
     Attributes
@@ -178,13 +179,20 @@ class CrossValidation:
         return reduce(lambda one, other: one.merged(other), self.folds)
 
     def __str__(self) -> str:
+        return f"{self._folds()}; all together:\n\n{self.total}"
+
+    def _html_parts(self) -> tuple[object, ...]:
+        _, *total = self.total._html_parts()
+        return "Cross-validation", f"{self._folds()}; all together:", *total
+
+    def _folds(self) -> str:
         what, rates = "accuracy", [getattr(fold, "accuracy", 0.0) for fold in self.folds]
         if isinstance(self.folds[0], RegressionEvaluation):
             what, rates = "MSE", [fold.mse for fold in self.folds]
         if isinstance(self.folds[0], PairEvaluation):
             what, rates = "pairs in order", [fold.share for fold in self.folds]
         each = ", ".join(f"{rate:g}" if what == "MSE" else f"{rate:.4f}" for rate in rates)
-        return f"{self.learner}, {len(self.folds)} folds, {what} {each}; all together:\n\n{self.total}"
+        return f"{self.learner}, {len(self.folds)} folds, {what} {each}"
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values, as JSON can hold them."""

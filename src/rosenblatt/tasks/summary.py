@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.escaping import printable
+from rosenblatt.escaping import ShowsText, printable
 from rosenblatt.evaluation import Evaluation, RegressionEvaluation
 from rosenblatt.learning.linear import LinearModel
 from rosenblatt.loops.compilation import Seconds
@@ -117,7 +117,7 @@ def _bound(estimator: Any, weights: Floats, least: float, square: float) -> floa
 
 
 @dataclass(frozen=True, eq=False)
-class TrainingSummary:
+class TrainingSummary(ShowsText):
     """How a training went; ``print`` shows it in a few lines, and `details` adds the margin and its mistake bound.
 
     Attributes
@@ -211,6 +211,15 @@ class TrainingSummary:
 
     def __str__(self) -> str:
         return "\n".join([self._data(), self._training(), *self._accuracies()])
+
+    def _html_parts(self) -> tuple[object, ...]:
+        parts: list[object] = [self._training(), *self._accuracies()]
+        if self.margin is not None:
+            parts += str(self.margin).splitlines()
+        if self.held_out is not None:
+            _, *held_out = self.held_out._html_parts()
+            parts += ["held-out rows:", *held_out]
+        return self._data(), *parts
 
     def details(self) -> str:
         """Return the lines of ``print`` and the margin with its mistake bound, if the classes were separated."""

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.calibration import Calibration, require_method, size_of
+from rosenblatt.escaping import ShowsText
 from rosenblatt.estimators.perceptron_core import BarePerceptron
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.learning.checkpoint import discard
@@ -67,7 +68,7 @@ _SHOWN = ("preparation", "summary", "provenance", "calibration")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TrainingResult:
+class TrainingResult(ShowsText):
     """A trained model and how its training went.
 
     Attributes
@@ -99,6 +100,9 @@ class TrainingResult:
     def __repr__(self) -> str:
         shown = (f"{name}={getattr(self, name)!r}" for name in ("estimator", *_SHOWN))
         return f"TrainingResult({', '.join(shown)})"
+
+    def _html_parts(self) -> tuple[object, ...]:
+        return self.summary._html_parts()
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a pickle keeps: the estimator in place of the learner without scikit-learn."""

@@ -9,8 +9,11 @@ from fractions import Fraction
 from math import inf
 from typing import Any, Literal
 
+from rosenblatt.escaping import ShowsText, html_table
+
 Interval = tuple[float, float]
 SHOWN_DIGITS = 6
+HEAD = ("bound", "author", "at most", "observed", "rule", "with")
 MAX_WRITTEN_BITS = 1000  # a rational of fewer bits is written out
 
 
@@ -102,7 +105,7 @@ class Bound:
         }
 
 
-class Bounds(Mapping[str, Bound]):
+class Bounds(ShowsText, Mapping[str, Bound]):
     """All bounds, by name, in the order of a list; `separable` says whether a hyperplane separates the rows.
 
     Printing them shows a table.
@@ -129,22 +132,29 @@ class Bounds(Mapping[str, Bound]):
         return {"separable": self.separable, "bounds": [each.to_dict() for each in self.values()]}
 
     def __str__(self) -> str:
-        head = ("bound", "author", "at most", "observed", "rule", "with")
-        lines = [
+        lines = self._lines()
+        widths = [max(map(len, column)) for column in zip(HEAD, *lines, strict=True)]
+        text = ["  ".join(map(str.ljust, line, widths)).rstrip() for line in (HEAD, *lines)]
+        return "\n\n".join("\n".join(part) for part in (text, *self._notes()))
+
+    def _html_parts(self) -> tuple[object, ...]:
+        notes = [line for part in self._notes() for line in part]
+        return f"{len(self._lines())} bounds", html_table(HEAD, self._lines()), *notes
+
+    def _lines(self) -> list[tuple[str, ...]]:
+        """Return the bounds that apply, in the columns of HEAD."""
+        return [
             (each.name, each.author, each.at_most, each.seen, each.rule, each.quantities)
             for each in self.values()
             if each.applies
         ]
-        widths = [max(map(len, column)) for column in zip(head, *lines, strict=True)]
-        text = ["  ".join(map(str.ljust, line, widths)).rstrip() for line in (head, *lines)]
+
+    def _notes(self) -> list[list[str]]:
+        """Return the assumptions, and the bounds that do not apply."""
         others = [f"{each.name} ({each.author}): {each.reason}" for each in self.values() if not each.applies]
         granted = [f"{each.name}: {each.note}" for each in self.values() if each.applies and each.note]
-        parts = [
-            text,
-            ["Assumptions", *granted] if granted else [],
-            ["Not applicable", *others] if others else [],
-        ]
-        return "\n\n".join("\n".join(part) for part in parts if part)
+        parts = [["Assumptions", *granted] if granted else [], ["Not applicable", *others] if others else []]
+        return [part for part in parts if part]
 
 
 def _rounded(value: float, towards: str) -> str:
