@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array, issparse
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -331,8 +332,12 @@ def test_set_output_names_and_copies():
         assert isinstance(found, frame)
         assert list(found.columns) == ["size", "heavy"]
     encoder = rb.TableEncoder(text=["note"], bits=3).fit(THINGS)
-    with pytest.raises(ValueError, match="sparse"):
-        clone(encoder).set_output(transform="pandas").fit_transform(THINGS)
+    for kind in ("pandas", "polars"):  # dense, although there are categories and words
+        found = clone(encoder).set_output(transform=kind).fit_transform(THINGS)
+        assert list(found.columns) == encoder.get_feature_names_out().tolist()
+        assert found.to_numpy().tobytes() == encoder.transform(THINGS).toarray().tobytes()
+    with config_context(transform_output="pandas"):
+        assert isinstance(encoder.transform(THINGS), pd.DataFrame)
     again = pickle.load(io.BytesIO(pickle.dumps(encoder)))
     assert again.transform(THINGS).toarray().tobytes() == encoder.transform(THINGS).toarray().tobytes()
     assert len(encoder.get_feature_names_out()) == encoder.transform(THINGS).shape[1]
@@ -366,3 +371,36 @@ def test_fit_files_takes_options_of_reading_alone(tmp_path):
     expected = rb.TableEncoder(text=["note"], hashed=["zip"], bits=3).fit(THINGS)
     assert encoder.feature_names_in_.tolist() == list(THINGS)
     assert encoder.transform(THINGS).toarray().tolist() == expected.transform(THINGS).toarray().tolist()
+
+
+def test_dense_output_is_the_same_numbers(tmp_path):
+    sparse, dense = (rb.TableEncoder(sparse_output=each).fit(THINGS) for each in (True, False))
+    found = dense.transform(THINGS)
+    assert isinstance(found, np.ndarray)
+    assert found.tobytes() == sparse.transform(THINGS).toarray().tobytes()
+    assert rb.TableEncoder(sparse_output=False).fit_transform(THINGS).tobytes() == found.tobytes()
+    with pytest.raises(ParameterError, match="sparse_output"):
+        rb.TableEncoder(sparse_output="no").fit(THINGS)
+    pipeline = make_pipeline(dense, rb.Perceptron()).fit(THINGS, [0, 1, 0, 1])
+    rb.save(pipeline, tmp_path / "m")
+    again = rb.load(tmp_path / "m")
+    assert again[0].sparse_output is False
+    assert again.decision_function(THINGS).tobytes() == pipeline.decision_function(THINGS).tobytes()
+
+
+def test_too_many_features_for_an_array_are_refused():
+    encoder = rb.TableEncoder(text=["note"], bits=22, sparse_output=False)
+    with pytest.raises(ParameterError, match=r"features as an array would take.*sparse_output=True"):
+        encoder.fit_transform(pd.concat([THINGS] * 10_000))
+
+
+def test_names_reach_the_learner_through_a_frame(tmp_path):
+    labels = ["a", "b", "a", "b"]
+    pipeline = make_pipeline(rb.TableEncoder(ignore=["note"]), rb.Perceptron()).set_output(transform="pandas")
+    pipeline.fit(THINGS, labels)
+    assert pipeline[-1].feature_names_in_.tolist() == pipeline[0].get_feature_names_out().tolist()
+    rb.save(pipeline, tmp_path / "m")
+    assert rb.load(tmp_path / "m").predict(THINGS).tolist() == pipeline.predict(THINGS).tolist()
+    found = rb.explain(pipeline, THINGS)
+    assert [each.score for each in found] == pipeline.decision_function(THINGS).tolist()
+    assert set(found[0].names) <= set(pipeline[-1].feature_names_in_)

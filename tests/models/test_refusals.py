@@ -6,11 +6,17 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from safetensors.numpy import load_file, save_file
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
 from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, QuantileTransformer, StandardScaler
 
 import rosenblatt as rb
 from rosenblatt.exceptions import ModelFileError, ParameterError
@@ -340,3 +346,53 @@ for path in sys.argv[1:]:
 """
     paths = [str(tmp_path / name) for name in ("retina", "scheme", "trace")]
     subprocess.run([sys.executable, "-c", source, *paths], check=True, timeout=600)
+
+
+COLUMN_TRANSFORMERS = {
+    "TableEncoder(missing='mean', scale=True, categorical=['colour'])": [
+        ("numbers", make_pipeline(SimpleImputer(), StandardScaler()), ["size"]),
+        ("names", make_pipeline(SimpleImputer(strategy="most_frequent"), OneHotEncoder()), ["colour"]),
+    ],
+    "TableEncoder(categorical=['colour', 'zip'], missing='zero')": [
+        ("colours", OneHotEncoder(), ["colour"]),
+        ("codes", OneHotEncoder(), ["zip"]),
+        ("numbers", SimpleImputer(strategy="constant", fill_value=0), ["size"]),
+    ],
+    "TableEncoder(text=['note'], ignore=['zip'])": [
+        ("words", CountVectorizer(), "note"),
+        ("rest", "drop", ["zip"]),
+        ("numbers", "passthrough", ["size"]),
+    ],
+}
+
+
+@pytest.mark.parametrize("written", COLUMN_TRANSFORMERS)
+@pytest.mark.parametrize("write", [lambda model, path: rb.save(model, path), lambda model, _: rb.to_onnx(model)])
+def test_a_column_transformer_is_written_as_a_table_encoder(written, write, tmp_path):
+    """The message names the encoder to use in its place, and that encoder can be saved."""
+    table = pd.DataFrame(
+        {
+            "size": [1.5, 2.5, 0.5, 0.25],
+            "colour": ["red", "green", "red", "brown"],
+            "zip": ["0815", "4711", "0815", "99"],
+            "note": ["Win a prize", "see you", "free prize for you", "home"],
+        }
+    )
+    parts = [
+        (name, each if isinstance(each, str) else clone(each), of)
+        for name, each, of in COLUMN_TRANSFORMERS[written]
+    ]
+    columns = [name for _, _, of in parts for name in ([of] if isinstance(of, str) else of)]
+    model = make_pipeline(ColumnTransformer(parts), rb.Perceptron()).fit(table[columns], [0, 1, 0, 1])
+    with pytest.raises(ParameterError, match="ColumnTransformer") as refused:
+        write(model, tmp_path / "m")
+    assert f"Use {written} in place of the ColumnTransformer" in str(refused.value)
+    encoder = eval(written, {"TableEncoder": rb.TableEncoder})
+    rb.save(make_pipeline(encoder, rb.Perceptron()).fit(table[columns], [0, 1, 0, 1]), tmp_path / "m")
+
+
+def test_a_column_transformer_that_no_encoder_replaces_is_refused_as_before(tmp_path):
+    model = make_pipeline(ColumnTransformer([("ranks", QuantileTransformer(n_quantiles=3), [0])]), rb.Perceptron())
+    with pytest.raises(ParameterError, match="Save the learner alone") as refused:
+        rb.save(model.fit(np.arange(6.0)[:, None], [0, 0, 0, 1, 1, 1]), tmp_path / "m")
+    assert "in place of" not in str(refused.value)

@@ -19,6 +19,7 @@ from rosenblatt.estimators._parameters import check_choice, check_count, check_f
 from rosenblatt.exceptions import InputError, ParameterError, ShapeError
 from rosenblatt.rows.batch import Chunk
 from rosenblatt.rows.features import Features, is_sparse
+from rosenblatt.rows.memory import require_memory
 from rosenblatt.rows.reals import read_only
 from rosenblatt.tables.builder import BLOCK_BYTES, Builder
 from rosenblatt.tables.in_memory import learn_sparse, learn_table
@@ -102,6 +103,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     na : sequence of str
         More words that stand for a missing category, and in `fit_files` for a missing number, too. Numbers of
         other tables are missing where they are NaN or None.
+    sparse_output : bool
+        Whether features that are not all numbers become a sparse array. With False they become an array, and after
+        ``set_output(transform="pandas")`` always a dataframe.
 
     Attributes
     ----------
@@ -117,7 +121,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     X may be a dataframe (pandas, polars, pyarrow and others that narwhals reads) or a list of dicts. It may also
     be a list or 1-D array of texts (one text column), a 2-D array or list of lists, or a sparse matrix of numbers.
     Columns are found by name, in any order; additional columns are ignored. Columns without names are found by
-    position. The output is an array where all features are numbers, and a scipy CSR array otherwise.
+    position. The output is an array where all features are numbers, and otherwise a scipy CSR array, unless
+    `sparse_output` is False or ``set_output`` asks for a dataframe.
 
     Examples
     --------
@@ -150,6 +155,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         missing: str = "error",
         scale: bool = False,
         na: Sequence[str] = (),
+        sparse_output: bool = True,
     ) -> None:
         self.text = text
         self.categorical = categorical
@@ -161,6 +167,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.missing = missing
         self.scale = scale
         self.na = na
+        self.sparse_output = sparse_output
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -231,7 +238,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Learn from a table, and return its features."""
         raw = self._fit(X)
-        return _native(self.encoding_.features(raw), is_sparse(X))
+        return self._output(self.encoding_.features(raw), is_sparse(X))
 
     def fit_files(self, *places: str | os.PathLike[str], **options: Any) -> Self:
         r"""Learn from files of any size, which are read once and never held in memory as a whole.
@@ -287,12 +294,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         Returns
         -------
-        ndarray or CSR array, shape (n_rows, n_features)
-            Sparse unless all features are numbers.
+        ndarray, CSR array or dataframe, shape (n_rows, n_features)
+            Sparse unless all features are numbers, or `sparse_output` or ``set_output`` ask for dense ones.
         """
         self._require_fitted()
         encoding = self.encoding_
-        return _native(encoding.features(encoding.read(X)), is_sparse(X))
+        return self._output(encoding.features(encoding.read(X)), is_sparse(X))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the features: ``age``, ``colour=red``, ``text=free``, ``text#17``.
@@ -360,6 +367,27 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return encoding.columns
         return tuple(name for name, _ in sorted(encoding.recipe.columns, key=lambda place: place[1]))
 
+    def _output(self, features: Features, shared: bool) -> Any:
+        """Return features in the layout that was asked for; `shared` are those that may share memory with X."""
+        check_flag("sparse_output", self.sparse_output)
+        native = _native(features, shared)
+        if isinstance(native, np.ndarray) or not self._is_dense():
+            return native
+        n_rows, width = native.shape
+        require_memory(
+            f"{n_rows:,} rows of {width:,} features as an array",
+            native.dtype.itemsize * n_rows * width,
+            "Keep them sparse (sparse_output=True, and no set_output), or choose fewer bits for text and hashes.",
+        )
+        return native.toarray()
+
+    def _is_dense(self) -> bool:
+        """Return whether features that are mostly zero become arrays: frames hold nothing else."""
+        from sklearn import get_config
+
+        kind = self.__dict__.get("_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
+        return not self.sparse_output or kind != "default"
+
     def _require_fitted(self, attribute: str | None = None) -> None:
         if self.__sklearn_is_fitted__():
             return
@@ -398,6 +426,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_choice("missing", self.missing, ("error", "zero", "mean"))
         check_flag("vocabulary", self.vocabulary)
         check_flag("scale", self.scale)
+        check_flag("sparse_output", self.sparse_output)
         for name, most in (("bits", MOST_BITS), ("ngrams", MOST_NGRAMS)):
             if check_count(name, getattr(self, name)) > most:
                 raise ParameterError(f"{name}={getattr(self, name)!r} must be at most {most}.")

@@ -171,11 +171,57 @@ def take_apart(model: Any) -> tuple[Preparation, Any]:
         if found is None or (isinstance(found, Encoding) and steps):
             raise ParameterError(
                 f"model cannot be written: its step {name!r} is {repr(step)[:80]}. A file holds a TableEncoder as "
-                "the first step, and StandardScaler, Normalizer(), MonomialMap and VisualHierarchy. Save the "
-                "learner alone, and prepare its rows yourself."
+                "the first step, and StandardScaler, Normalizer(), MonomialMap and VisualHierarchy. "
+                + _advice(step)
             )
         steps.append(found)
     return Preparation(tuple(steps)), learner
+
+
+def _advice(step: Any) -> str:
+    """Say how to write a step with a `TableEncoder`, if it is a ColumnTransformer of parts that it has."""
+    from sklearn.compose import ColumnTransformer
+
+    otherwise = "Save the learner alone, and prepare its rows yourself."
+    if not isinstance(step, ColumnTransformer):
+        return otherwise
+    parameters: dict[str, Any] = {}
+    for _, each, columns in getattr(step, "transformers_", step.transformers):
+        parts = [done for _, done in each.steps] if hasattr(each, "steps") else [each]
+        if any(type(part).__name__ == "OneHotEncoder" for part in parts):  # a missing category is one of its own
+            parts = [part for part in parts if type(part).__name__ != "SimpleImputer"]
+        for part in parts:
+            found = _as_parameters(part, columns)
+            if found is None:
+                return otherwise
+            for name, value in found.items():
+                parameters[name] = parameters.get(name, []) + value if isinstance(value, list) else value
+    written = ", ".join(f"{name}={value!r}" for name, value in parameters.items())
+    return f"Use TableEncoder({written}) in place of the ColumnTransformer and train again, or: {otherwise}"
+
+
+def _as_parameters(part: Any, columns: Any) -> dict[str, Any] | None:
+    """Return the parameters of a `TableEncoder` that do what a transformer does to columns; None if none do."""
+    known = [columns] if isinstance(columns, str | int) else columns
+    if not isinstance(known, list | tuple | np.ndarray) or not all(isinstance(each, str | int) for each in known):
+        known = None
+    match part if isinstance(part, str) else type(part).__name__:
+        case "passthrough" | "FunctionTransformer" if part == "passthrough" or part.func is None:
+            return {}
+        case "StandardScaler":
+            return {"scale": True}
+        case "SimpleImputer" if part.strategy == "mean":
+            return {"missing": "mean"}
+        case "SimpleImputer" if part.strategy == "constant" and part.fill_value in (None, 0):
+            return {"missing": "zero"}
+        case "OneHotEncoder" if known is not None:
+            return {"categorical": list(known)}
+        case "CountVectorizer" | "HashingVectorizer" if known is not None:
+            return {"text": list(known)}
+        case "drop" if known is not None:
+            return {"ignore": list(known)} if len(known) else {}
+        case _:
+            return None
 
 
 def put_together(preparation: Preparation, learner: Any) -> Any:

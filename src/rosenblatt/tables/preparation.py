@@ -31,7 +31,10 @@ __all__ = [
 ]
 
 
-PARAMETERS = {"text", "categorical", "hashed", "ignore", "ngrams", "bits", "vocabulary", "missing", "scale", "na"}
+PARAMETERS = {
+    *("text", "categorical", "hashed", "ignore", "ngrams", "bits", "vocabulary", "missing", "scale", "na"),
+    "sparse_output",
+}
 """The parameters of a `TableEncoder`."""
 
 
