@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rosenblatt.escaping import printable
+from rosenblatt.escaping import ShowsText, printable
 from rosenblatt.evaluation import Evaluation, Seen, align_columns, evaluate, not_new
 from rosenblatt.exceptions import ShapeError
 
@@ -88,7 +88,7 @@ class SpanCounts(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class SequenceEvaluation:
+class SequenceEvaluation(ShowsText):
     """Predicted labels of sentences against true ones.
 
     Attributes

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from rosenblatt.atomic import replacing
-from rosenblatt.escaping import json_text, printable
+from rosenblatt.escaping import ShowsText, json_text, printable
 from rosenblatt.exceptions import InputError, ParameterError, Remedy
 from rosenblatt.loops.compilation import Seconds
 from rosenblatt.models.files import load
@@ -51,7 +51,7 @@ __all__ = ["SentenceTraining", "TaggerSummary", "evaluate_tagger", "open_annotat
 
 
 @dataclass(frozen=True, eq=False)
-class TaggerSummary:
+class TaggerSummary(ShowsText):
     """How the training of a tagger went; ``print`` shows it.
 
     Attributes

@@ -102,7 +102,8 @@ class TrainingResult(ShowsText):
         return f"TrainingResult({', '.join(shown)})"
 
     def _html_parts(self) -> tuple[object, ...]:
-        return self.summary._html_parts()
+        summary: ShowsText = self.summary
+        return summary._html_parts()
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a pickle keeps: the estimator in place of the learner without scikit-learn."""
