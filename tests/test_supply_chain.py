@@ -24,8 +24,8 @@ NAMED_OTHERWISE = {
     "sklearn": "scikit-learn",
 }
 """Packages that are imported by another name than the one that pip installs."""
-WHERE_INSTALLED = {"anywidget", "atheris", "fastapi", "traitlets"}
-"""Packages that no command installs: what needs them says so and leaves them out."""
+WHERE_INSTALLED = {"anywidget", "atheris", "fastapi", "river", "traitlets"}
+"""Packages that no command installs for the tests: what needs them says so and leaves them out."""
 GROUPS = {
     "src": "extras",
     "tests": "test",

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from rosenblatt.estimators.max_margin import MaxMarginClassifier as MaxMarginClassifier
     from rosenblatt.estimators.monomial_map import MonomialMap as MonomialMap
     from rosenblatt.estimators.multilabel import MultilabelPerceptron as MultilabelPerceptron
+    from rosenblatt.estimators.online_scaler import OnlineScaler as OnlineScaler
     from rosenblatt.estimators.ordinal import OrdinalPerceptron as OrdinalPerceptron
     from rosenblatt.estimators.p_norm import PNormPerceptron as PNormPerceptron
     from rosenblatt.estimators.passive_aggressive import PassiveAggressiveClassifier as PassiveAggressiveClassifier
@@ -87,6 +88,7 @@ _MODULES = (
 _NAMES = {
     "CalibratedModel": "estimators.calibrated",
     "calibrate": "estimators.calibrated",
+    "OnlineScaler": "estimators.online_scaler",
     "TableEncoder": "estimators.table_encoder",
     "Trace": "learning.trace",
     "as_batch": "rows.batch",
@@ -123,6 +125,7 @@ __all__ = [
     "MonomialMap",
     "MultilabelPerceptron",
     "MultilayerPerceptron",
+    "OnlineScaler",
     "OrdinalPerceptron",
     "PNormPerceptron",
     "PassiveAggressiveClassifier",

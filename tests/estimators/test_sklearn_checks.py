@@ -67,6 +67,7 @@ CASES = [
     (rb.ExtremeLearningMachine(30), {}),
     (rb.MonomialMap(), {}),
     (rb.TableEncoder(), {}),
+    (rb.OnlineScaler(), {}),
 ]
 """One estimator of each kind, for `make test`."""
 OTHERS = [
@@ -116,6 +117,8 @@ VARIANTS = [
     (rb.MonomialMap(1), {}),
     (rb.TableEncoder(missing="mean", scale=True), {}),
     (rb.TableEncoder(missing="zero"), {}),
+    (rb.TableEncoder(sparse_output=False), {}),
+    (rb.OnlineScaler(with_mean=False), {}),
 ]
 
 
@@ -149,4 +152,4 @@ def test_every_estimator_is_checked():
     # The rows of an adaptive filter are moments of signals, and those of a tagger are sentences, not tables. The
     # checks know no sets of labels.
     unlike = {"AdaptiveFilter", "SequencePerceptron", "MultilabelPerceptron"}
-    assert checked == {*BUILT_IN, "TableEncoder"} - unlike
+    assert checked == {*BUILT_IN, "OnlineScaler", "TableEncoder"} - unlike

@@ -1,0 +1,1 @@
+"""Learners of this package in the pipelines of other packages: `rosenblatt.compat.river`."""

@@ -1,0 +1,171 @@
+"""Learners and scalers of this package in river: pipelines, metrics, `progressive_val_score`.
+
+river has its own base classes, and `learn_one` returns nothing there. The classes here hold an estimator of this
+package as their parameter, and follow river's rules: `clone` gives one that has learned nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from rosenblatt.estimators.online_scaler import OnlineScaler
+from rosenblatt.estimators.passive_aggressive import PassiveAggressiveRegressor
+from rosenblatt.estimators.perceptron import Perceptron
+from rosenblatt.exceptions import ParameterError
+
+try:
+    from river import base
+except ImportError as error:
+    raise ImportError("rosenblatt.compat.river needs river: pip install river") from error
+
+__all__ = ["RiverClassifier", "RiverRegressor", "RiverScaler"]
+
+
+class _Wrapper:
+    """Keeps the estimator that was given as it is, and learns with a copy of it."""
+
+    _estimator: Any
+
+    def _begin(self, given: Any, ability: str) -> None:
+        if not hasattr(given, ability):
+            raise ParameterError(f"{type(given).__name__} has no {ability}, so it cannot learn from a stream.")
+        self._estimator = clone(given)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._estimator!r})"
+
+
+class RiverClassifier(_Wrapper, base.Classifier):  # type: ignore[misc]  # river has no types here
+    """A classifier of this package as a classifier of river.
+
+    Parameters
+    ----------
+    learner : estimator
+        A classifier with `learn_one`, such as `Perceptron(average=True)` or `ConfidenceWeightedClassifier()`. None
+        means `Perceptron()`. It stays as it is: a copy learns.
+
+    Attributes
+    ----------
+    model : estimator
+        The copy that learns. It has the weights, can be saved, and predicts tables.
+
+    Examples
+    --------
+    >>> import rosenblatt as rb
+    >>> from rosenblatt.compat.river import RiverClassifier
+    >>> model = RiverClassifier(rb.Perceptron(average=True))
+    >>> model.learn_one({"cheap": 1.0, "pills": 1.0}, "spam")
+    >>> model.learn_one({"see": 1.0, "you": 1.0}, "ham")
+    >>> model.predict_one({"cheap": 1.0, "lunch": 1.0})
+    'spam'
+    """
+
+    def __init__(self, learner: Any = None) -> None:
+        self.learner = learner
+        self._begin(Perceptron() if learner is None else learner, "learn_one")
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        yield {"learner": Perceptron()}
+        yield {"learner": Perceptron(average=True)}
+
+    @property
+    def model(self) -> Any:
+        """The estimator that learns."""
+        return self._estimator
+
+    @property
+    def _multiclass(self) -> bool:
+        return True
+
+    def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
+        """Learn one example; new labels become new classes where the learner compares classes directly."""
+        grows = getattr(self._estimator, "multiclass", "direct") == "direct"
+        self._estimator.learn_one(x, _plain(y), "grow" if grows else None, None if w == 1.0 else float(w))
+
+    def predict_one(self, x: dict[Any, Any], **unused: Any) -> Any:
+        """Return the predicted label of one example; None before the first one."""
+        return _plain(self._estimator.predict_one(x))
+
+
+class RiverRegressor(_Wrapper, base.Regressor):  # type: ignore[misc]
+    """A learner of numbers, such as `PassiveAggressiveRegressor`, as a regressor of river.
+
+    Parameters
+    ----------
+    learner : estimator
+        With `learn_one`; None means `PassiveAggressiveRegressor()`. It stays as it is: a copy learns.
+
+    Attributes
+    ----------
+    model : estimator
+        The copy that learns.
+    """
+
+    def __init__(self, learner: Any = None) -> None:
+        self.learner = learner
+        self._begin(PassiveAggressiveRegressor() if learner is None else learner, "learn_one")
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        yield {"learner": PassiveAggressiveRegressor()}
+
+    @property
+    def model(self) -> Any:
+        """The estimator that learns."""
+        return self._estimator
+
+    def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
+        """Learn one example."""
+        self._estimator.learn_one(x, float(y), None if w == 1.0 else float(w))
+
+    def predict_one(self, x: dict[Any, Any]) -> float:
+        """Return the predicted number of one example; 0 before the first one."""
+        known = self._estimator.__sklearn_is_fitted__()
+        return float(self._estimator.predict_one(x)) if known else 0.0
+
+
+class RiverScaler(_Wrapper, base.Transformer):  # type: ignore[misc]
+    """An `OnlineScaler` as a transformer of river.
+
+    Parameters
+    ----------
+    scaler : OnlineScaler
+        None means `OnlineScaler()`. It stays as it is: a copy learns.
+
+    Attributes
+    ----------
+    model : OnlineScaler
+        The copy that learns.
+    """
+
+    def __init__(self, scaler: Any = None) -> None:
+        self.scaler = scaler
+        self._begin(OnlineScaler() if scaler is None else scaler, "transform_one")
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        yield {"scaler": OnlineScaler()}
+
+    @property
+    def model(self) -> Any:
+        """The scaler that learns."""
+        return self._estimator
+
+    def learn_one(self, x: dict[Any, Any]) -> None:
+        """Learn one example."""
+        self._estimator.learn_one(x)
+
+    def transform_one(self, x: dict[Any, Any]) -> dict[Any, Any]:
+        """Return one example, scaled by what was met before it."""
+        scaled: dict[Any, Any] = self._estimator.transform_one(x)
+        return scaled
+
+
+def _plain(label: Any) -> Any:
+    """Return a label as Python has it: river compares labels of its data with it."""
+    return label.item() if isinstance(label, np.generic) else label

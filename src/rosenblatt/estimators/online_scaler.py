@@ -1,0 +1,358 @@
+"""Means and deviations of a stream, and rows scaled by what was met before them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import sqrt
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.exceptions import NotFittedError
+
+from rosenblatt.estimators._parameters import check_flag
+from rosenblatt.exceptions import DataTypeError, InputError, NonFiniteError, ShapeError
+from rosenblatt.rows.features import Features, as_rows, is_sparse, require_finite
+from rosenblatt.rows.reals import read_only
+from rosenblatt.rows.single import are_mappings
+from rosenblatt.typing import Floats, Ints
+
+__all__ = ["OnlineScaler"]
+
+
+class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Scales the rows of a stream by the means and deviations of the rows met so far.
+
+    A stream has no training set whose means are known in advance. So each row is scaled by what was met before it,
+    and is learned afterwards: `transform_one`, then `learn_one`. Chunks do the same by `learn_transform`, to the
+    same bits. Batch and stream therefore differ by nature: `fit` learns all rows first, and `transform` scales by
+    the figures of all of them, as scikit-learn's StandardScaler does.
+
+    A value becomes (x − mean) / deviation. It becomes 0 as long as all values of its feature were equal.
+
+    Parameters
+    ----------
+    with_mean : bool
+        Whether the mean is subtracted.
+    with_std : bool
+        Whether values are divided by the standard deviation.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        The number of features met.
+    feature_names_in_ : ndarray of str
+        Their names, where they have any.
+    n_samples_seen_ : ndarray of int
+        The number of values of each feature.
+    mean_, var_ : ndarray
+        The mean and the variance of each feature.
+
+    Notes
+    -----
+    Sums are made row by row in the order of the stream (Welford 1962), so that single rows, chunks of any size and
+    ``fit`` leave the same bits. In a dictionary, a feature that is absent has no value: it is neither learned nor
+    scaled.
+
+    Examples
+    --------
+    >>> scaler, model, right = OnlineScaler(), None, 0
+    >>> for size in (10.0, 12.0, 30.0):
+    ...     print(scaler.transform_one({"size": size}))
+    ...     _ = scaler.learn_one({"size": size})
+    {'size': 0.0}
+    {'size': 0.0}
+    {'size': 19.0}
+    >>> scaler.mean_.round(2).tolist(), scaler.n_samples_seen_.tolist()
+    ([17.33], [3])
+    """
+
+    _places: dict[Any, int] | None  # the position of each name; None where features have no names
+    _count: list[int]
+    _mean: list[float]
+    _squares: list[float]  # sums of squared differences from the mean
+
+    def __init__(self, *, with_mean: bool = True, with_std: bool = True) -> None:
+        self.with_mean = with_mean
+        self.with_std = with_std
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_mean" in self.__dict__
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Forget what was learned, and learn the rows of X.
+
+        Parameters
+        ----------
+        X : array-like, dataframe or list of mappings
+            The rows.
+        y : ignored
+
+        Returns
+        -------
+        OnlineScaler
+            The estimator.
+        """
+        fresh = type(self)(**self.get_params(deep=False))
+        fresh.partial_fit(X)
+        self.__dict__.update({name: fresh.__dict__.get(name) for name in STATE})
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Learn more rows, after those that were met.
+
+        Parameters
+        ----------
+        X : array-like, dataframe or list of mappings
+            More rows.
+        y : ignored
+
+        Returns
+        -------
+        OnlineScaler
+            The estimator.
+        """
+        self._pass(X, scales=False)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Scale rows by the means and deviations of all rows met so far.
+
+        Parameters
+        ----------
+        X : array-like, dataframe or list of mappings
+            The rows.
+
+        Returns
+        -------
+        ndarray, or list of dict for mappings
+            The scaled rows.
+        """
+        self._require_fitted()
+        if are_mappings(X):
+            return [self.transform_one(x) for x in X]
+        rows = self._rows(X)
+        return self._scaled(rows, np.array(self._count), np.array(self._mean), np.array(self._squares))
+
+    def learn_transform(self, X: Any) -> Any:
+        """Scale each row by what was met before it, and learn it: a chunk as a stream.
+
+        Parameters
+        ----------
+        X : array-like, dataframe or list of mappings
+            The rows, in the order of the stream.
+
+        Returns
+        -------
+        ndarray, or list of dict for mappings
+            The scaled rows; the same as those of `transform_one` and `learn_one` for each row, to the bit.
+        """
+        return self._pass(X, scales=True)
+
+    def learn_one(self, x: Any, y: Any = None) -> Self:
+        """Learn one row.
+
+        Parameters
+        ----------
+        x : mapping of feature name to value, or 1-D array
+            The row.
+        y : ignored
+
+        Returns
+        -------
+        OnlineScaler
+            The estimator.
+        """
+        if not isinstance(x, Mapping):
+            self._pass(_one_row(x), scales=False)
+            return self
+        values = _checked(x)
+        self._begin(())
+        if self._places is None:
+            raise InputError("The rows so far had no names. Pass arrays, as before.")
+        learned = []
+        for name, value in values.items():
+            j = self._places.get(name)
+            count, mean, squares = (
+                (0, 0.0, 0.0) if j is None else (self._count[j], self._mean[j], self._squares[j])
+            )
+            count += 1
+            before = value - mean
+            mean += before / count
+            squares += before * (value - mean)
+            if not squares < np.inf:
+                raise _overflow(f"feature {name!r}")
+            learned.append((name, count, mean, squares))
+        for name, count, mean, squares in learned:  # all of the row, or nothing
+            j = self._places.setdefault(name, len(self._count))
+            self._count[j : j + 1] = [count]
+            self._mean[j : j + 1] = [mean]
+            self._squares[j : j + 1] = [squares]
+        return self
+
+    def transform_one(self, x: Any) -> Any:
+        """Scale one row by what was met before it. Nothing is learned.
+
+        Parameters
+        ----------
+        x : mapping of feature name to value, or 1-D array
+            The row.
+
+        Returns
+        -------
+        dict, or ndarray
+            The scaled row. Features that were never met become 0.
+        """
+        if not isinstance(x, Mapping):
+            if not self.__sklearn_is_fitted__():
+                return np.zeros(len(_one_row(x)[0]))
+            return self.transform(_one_row(x))[0]
+        values = _checked(x)
+        places = self.__dict__.get("_places") or {}
+        return {name: self._scaled_value(value, places.get(name)) for name, value in values.items()}
+
+    def _scaled_value(self, value: float, j: int | None) -> float:
+        if j is None or self._squares[j] == 0.0:
+            return 0.0
+        value = value - self._mean[j] if self.with_mean else value
+        return value / sqrt(self._squares[j] / self._count[j]) if self.with_std else value
+
+    def _pass(self, X: Any, *, scales: bool) -> Any:
+        """Learn the rows of a chunk one by one; if asked, return each scaled by what was met before it."""
+        check_flag("with_mean", self.with_mean)
+        check_flag("with_std", self.with_std)
+        if are_mappings(X):
+            scaled = []
+            for x in X:
+                if scales:
+                    scaled.append(self.transform_one(x))
+                self.learn_one(x)
+            return scaled
+        features = _read(X)
+        begins = not self.__sklearn_is_fitted__()
+        rows = features.dense() if begins else self._rows(features)
+        self._begin(features.names, features.n_features)
+        out = np.empty_like(rows) if scales else None
+        count, mean, squares = np.array(self._count), np.array(self._mean), np.array(self._squares)
+        with np.errstate(over="ignore", invalid="ignore"):  # the sums show it
+            for i, row in enumerate(rows):
+                if out is not None:
+                    out[i] = self._scaled(row, count, mean, squares)
+                count += 1
+                before = row - mean
+                mean += before / count
+                squares += before * (row - mean)
+        if not np.isfinite(squares).all():
+            if begins:
+                self._forget()
+            raise _overflow(f"column {int(np.argmin(np.isfinite(squares)))}")
+        self._count, self._mean, self._squares = count.tolist(), mean.tolist(), squares.tolist()
+        return out
+
+    def _scaled(self, rows: Floats, count: Ints, mean: Floats, squares: Floats) -> Floats:
+        """Return a row, or rows, scaled by these figures."""
+        known = squares > 0.0
+        deviation = np.sqrt(np.where(known, squares, 1.0) / np.maximum(count, 1)) if self.with_std else 1.0
+        moved = rows - mean if self.with_mean else rows
+        return np.where(known, moved / deviation, 0.0)
+
+    def _begin(self, names: tuple[str, ...] | None, width: int = 0) -> None:
+        if self.__sklearn_is_fitted__():
+            return
+        self._places = None if names is None else {name: j for j, name in enumerate(names)}
+        self._count, self._mean, self._squares = [0] * width, [0.0] * width, [0.0] * width
+
+    def _forget(self) -> None:
+        for name in STATE:
+            self.__dict__.pop(name, None)
+
+    def _rows(self, X: Any) -> Floats:
+        """Return rows whose features are those met so far, in their order."""
+        features = X if isinstance(X, Features) else _read(X)
+        if features.names is not None and self._places is not None and tuple(self._places) != features.names:
+            raise InputError("The feature names should match those that were passed during fit, in their order.")
+        if features.n_features != len(self._mean):
+            raise ShapeError(
+                f"X has {features.n_features} features, but OnlineScaler is expecting {len(self._mean)} features "
+                "as input. Pass the features of the rows before."
+            )
+        return features.dense()
+
+    @property
+    def n_features_in_(self) -> int:
+        """The number of features met."""
+        self._require_fitted("n_features_in_")
+        return len(self._mean)
+
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """The names of the features, where they have any."""
+        self._require_fitted("feature_names_in_")
+        if self._places is None:
+            raise AttributeError("The training data had no feature names.")
+        return read_only(np.array(list(self._places), dtype=object))
+
+    @property
+    def n_samples_seen_(self) -> Ints:
+        """The number of values of each feature."""
+        self._require_fitted("n_samples_seen_")
+        return read_only(np.array(self._count, np.int64))
+
+    @property
+    def mean_(self) -> Floats:
+        """The mean of each feature."""
+        self._require_fitted("mean_")
+        return read_only(np.array(self._mean))
+
+    @property
+    def var_(self) -> Floats:
+        """The variance of each feature."""
+        self._require_fitted("var_")
+        return read_only(np.array(self._squares) / np.maximum(np.array(self._count), 1))
+
+    def _require_fitted(self, attribute: str | None = None) -> None:
+        if self.__sklearn_is_fitted__():
+            return
+        if attribute is not None:
+            raise AttributeError(f"OnlineScaler has no attribute {attribute!r} before it has met a row.")
+        raise NotFittedError("This OnlineScaler has met no row yet. Call fit, partial_fit or learn_one first.")
+
+
+STATE = ("_places", "_count", "_mean", "_squares")
+
+
+def _read(X: Any) -> Features:
+    if is_sparse(X):
+        raise DataTypeError(
+            "Sparse rows cannot be centred, so OnlineScaler takes none. Pass X.toarray(), or dicts."
+        )
+    features = as_rows(X)
+    require_finite(features)
+    return features
+
+
+def _overflow(what: str) -> NonFiniteError:
+    return NonFiniteError(f"The variance of {what} exceeds the largest float. Look for a wrong value or unit.")
+
+
+def _one_row(x: Any) -> Any:
+    row = np.asarray(x)
+    if row.ndim != 1:
+        raise ShapeError(f"x must be a mapping or a vector, but has {row.ndim} dimensions.")
+    return row[None]
+
+
+def _checked(x: Mapping[Any, Any]) -> dict[Any, float]:
+    """Return the values of a mapping as floats; raise an error for one that is not a finite number."""
+    values = {}
+    for name, value in x.items():
+        try:
+            values[name] = float(value)
+        except (TypeError, ValueError):
+            raise DataTypeError(
+                f"x[{name!r}] is {value!r}, which is no number. Encode it, or leave it out."
+            ) from None
+        if not -np.inf < values[name] < np.inf:
+            raise NonFiniteError(f"x[{name!r}] is {value!r}. Leave the feature out, or replace its value.")
+    return values
