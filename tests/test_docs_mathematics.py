@@ -134,7 +134,7 @@ def test_stochastic_descent_makes_the_steps_of_the_perceptron_and_may_end_before
     assert early.stop_reason_ == "plateau"
     assert early.n_iter_ < clf.n_iter_
     assert patient.coef_.tobytes() == clf.coef_.tobytes()
-    assert "It may end before the rows are separated" in page("sources/zhang")
+    assert "It may end before the examples are separated" in page("sources/zhang")
 
 
 # The update: understand/update, order_and_start, do/teaching, six_points

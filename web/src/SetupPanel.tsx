@@ -120,7 +120,7 @@ export function Setup(): JSX.Element {
         <details>
           <summary>Runs of the lectures</summary>
           <ul class="runs">
-            {LECTURES.map((each) => <li key={each.data.name}><button type="button" class="link" onClick={() => openRun(each)}>{each.lecture}</button> <span class="small">{each.says}</span></li>)}
+            {LECTURES.map((each) => <li key={each.data.name}><button type="button" class="link" aria-label={`${each.lecture}: ${each.says}`} onClick={() => openRun(each)}>{each.lecture}</button> <span class="small" aria-hidden="true">{each.says}</span></li>)}
           </ul>
         </details>
         <details>
