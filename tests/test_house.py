@@ -51,6 +51,13 @@ def test_the_architecture_states_the_figures_of_this_tree():
             assert stated[name] == value, name
 
 
+@pytest.mark.parametrize("room", ["estimators", "learning", "tasks"])
+def test_nobody_asks_blocks_for_their_class(room):
+    """`Blocks.whole` says whether rows are in memory."""
+    for path in (PACKAGE / room).glob("*.py"):
+        assert not re.search(r"isinstance\([^)]*Blocks\b", path.read_text("utf-8")), path
+
+
 def test_only_code_is_counted_as_code():
     text = '"""Doc.\n\nMore.\n"""\n\n# why\nx = 1\n\n\ndef f():\n    """Doc."""\n    return x  # x\n'
     assert house.code_lines(text, house.ast.parse(text)) == 3

@@ -215,7 +215,7 @@ def test_a_proof_is_about_rows_before_they_were_scaled():
     batch = as_batch(X, y)
     statistics.add(batch.rows, 3, 1)
     scaled = transform_blocks(MemoryBlocks(batch), *Transformation.of(statistics, fill=False, scale=True))
-    assert rb.certify(scaled.batch.rows, y).verdict == "inseparable"
+    assert rb.certify(scaled.whole.rows, y).verdict == "inseparable"
     clf = quietly(rb.Perceptron(max_iter=50).fit_blocks, scaled)
     assert (clf.stop_reason_, clf.certificate_) == ("max_iter", None)
 

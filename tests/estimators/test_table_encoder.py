@@ -50,7 +50,7 @@ def from_file(path, scale=False, **options):
     done = Transformation()
     if fill or scale:
         done = Transformation.of(measure(blocks), fill=fill, scale=scale, numbers=numbers)
-    trained = plain(transform_blocks(blocks, *done).batch.native())
+    trained = plain(transform_blocks(blocks, *done).whole.native())
     again = open_source([str(path)], Options(labelled=False), source.recipe)
     predicted = np.concatenate([plain(done.features(chunk).native()) for chunk in again.chunks()])
     np.testing.assert_array_equal(trained, predicted)

@@ -131,7 +131,7 @@ def test_blocks_are_the_same_wherever_they_are_and_however_they_came(tmp_path):
             for step in (1, 7, 100)
             for each in everywhere(data, y, folder, block_bytes=300, step=step).values()
         ]
-        found.append(MemoryBlocks(found[0].batch, found[0].boundaries))
+        found.append(MemoryBlocks(found[0].whole, found[0].boundaries))
         for each in found:
             assert each.boundaries.tolist() == found[0].boundaries.tolist()
             assert each.fingerprint == found[0].fingerprint

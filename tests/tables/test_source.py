@@ -7,6 +7,7 @@ from rosenblatt.rows.batch import Chunk
 from rosenblatt.rows.features import as_rows
 from rosenblatt.tables.collect import collect
 from rosenblatt.tables.source import Source
+from rosenblatt.tables.statistics import Facts
 
 
 class Rows(Source):
@@ -20,13 +21,14 @@ def test_defaults_are_enough_for_blocks(tmp_path):
     assert (source.n_features, source.unmet, source.skipped.count) == (0, 0, 0)
     assert source.known() is None
     source.close()
-    for blocks in (
-        collect(source),
-        collect(source, memory=0),
-        collect(source, memory=0, cache=tmp_path / "cache"),
+    for in_memory, blocks in (
+        (True, collect(source)),
+        (False, collect(source, memory=0)),
+        (False, collect(source, memory=0, cache=tmp_path / "cache")),
     ):
+        assert (blocks.whole is not None) == in_memory
         assert (blocks.n_rows, blocks.statistics, blocks.scaling) == (2, None, None)
-        assert blocks.facts == {"recipe": None, "skipped": 0, "description": ""}
+        assert blocks.facts == Facts()
 
 
 def test_chunks_are_needed():

@@ -23,7 +23,7 @@ from rosenblatt.tables.preparation import Encoding
 from rosenblatt.tables.reading import Options
 from rosenblatt.tables.recipe import Recipe
 from rosenblatt.tables.scaling import Transformation
-from rosenblatt.tables.statistics import Statistics
+from rosenblatt.tables.statistics import NOTHING, Facts, Statistics
 from rosenblatt.typing import Ints
 
 __all__ = ["FilePart", "PartFacts", "Settlement", "WorkerPart"]
@@ -69,9 +69,8 @@ class FilePart:
             blocks = collect(source, memory=self.memory, cache=cache, statistics=self.statistics)
         except NoRowsError:
             return None
-        if isinstance(blocks, MemoryBlocks):
-            return blocks
-        source.close()
+        if blocks.whole is None:
+            source.close()
         return blocks
 
 
@@ -99,7 +98,7 @@ class PartFacts:
     sparse: bool = False
     in_memory: bool = True
     statistics: Statistics | None = None
-    facts: dict[str, Any] = field(default_factory=dict)
+    facts: Facts = NOTHING
 
 
 class WorkerPart:
@@ -126,17 +125,17 @@ class WorkerPart:
         self.kept: dict[str, Any] = {}  # what makes the next pass faster, and changes no result
 
     def __reduce__(self) -> tuple[Any, ...]:
-        if self.file is not None and self.blocks is not None and not isinstance(self.blocks, MemoryBlocks):
+        if self.file is not None and self.blocks is not None and self.blocks.whole is None:
             return _read_again, (self.file, self.settled)
         return WorkerPart, (self.blocks, self.name, self.file, self.settled)
 
     def __sizeof__(self) -> int:
         """Return the bytes of the rows, by which Dask decides what to keep in memory."""
-        if not isinstance(self.blocks, MemoryBlocks):
+        if self.blocks is None or self.blocks.whole is None:
             return 1 << 16
-        rows = self.blocks.batch.rows
+        rows = self.blocks.whole.rows
         held = rows.data.nbytes + rows.indices.nbytes if isinstance(rows, CSR) else rows.nbytes
-        return int(held + self.blocks.batch.codes.nbytes)
+        return int(held + self.blocks.whole.codes.nbytes)
 
     @property
     def n_rows(self) -> int:
@@ -153,8 +152,8 @@ class WorkerPart:
         """Yield the rows, in memory all at once, with the number of the first of them in the partition."""
         if self.blocks is None:
             return
-        if isinstance(self.blocks, MemoryBlocks):
-            yield 0, self.blocks.batch
+        if self.blocks.whole is not None:
+            yield 0, self.blocks.whole
             return
         starts = self.blocks.boundaries.tolist()
         yield from zip(starts, self.blocks.walk(range(self.blocks.n_blocks)), strict=False)
@@ -204,9 +203,9 @@ def describe(part: WorkerPart) -> PartFacts:
         blocks.counts,
         blocks.names,
         isinstance(first.rows, CSR),
-        isinstance(blocks, MemoryBlocks),
+        blocks.whole is not None,
         blocks.statistics,
-        dict(blocks.facts),
+        blocks.facts,
     )
 
 
@@ -244,9 +243,9 @@ def settle(part: WorkerPart, agreed: Settlement) -> WorkerPart:
 
 
 def _recoded(blocks: Blocks, agreed: Settlement) -> Blocks:
-    if not isinstance(blocks, MemoryBlocks):
+    if blocks.whole is None:
         return RecodedBlocks(blocks, agreed)
-    batch = _agreeing(blocks.batch, agreed, _places(blocks, agreed))
+    batch = _agreeing(blocks.whole, agreed, _places(blocks, agreed))
     known: dict[str, Any] = {"facts": blocks.facts, "identity": blocks._identity, "statistics": blocks.statistics}
     return MemoryBlocks(batch, blocks.boundaries, **known)
 

@@ -24,7 +24,6 @@ from rosenblatt.learning.state import Mixing, State
 from rosenblatt.learning.visitor import BlockVisitor, Visitor, row_weights
 from rosenblatt.loops.shuffle import seed_of_pass
 from rosenblatt.rows.batch import Batch
-from rosenblatt.tables.blocks import MemoryBlocks
 from rosenblatt.typing import Floats
 
 __all__ = ["FitTask", "ask_part", "count_wrong", "mix_groups", "train_group", "train_machine", "train_passes"]
@@ -176,8 +175,8 @@ def ask_part(part: WorkerPart, task: FitTask, work: float) -> Any:
     from rosenblatt.estimators.perceptron_core import ask
 
     blocks = part.rows
-    assert isinstance(blocks, MemoryBlocks), "only rows in memory are asked about"
-    return ask(blocks, task.plan, row_weights(blocks.batch, task.plan.class_weight), work)
+    assert blocks.whole is not None, "only rows in memory are asked about"
+    return ask(blocks, task.plan, row_weights(blocks.whole, task.plan.class_weight), work)
 
 
 def _visited(
@@ -199,7 +198,7 @@ def _visited(
         for other in [each for each in part.kept if not each.startswith(task.name)]:
             part.kept.pop(other, None)  # of a fit that has ended
         made = plan()
-        if rows is None and not isinstance(part.blocks, MemoryBlocks):
+        if rows is None and part.rows.whole is None:
             visitor = BlockVisitor(part.rows, made, start)
         else:
             visitor = Visitor(_batch(part) if rows is None else rows(), made, start)
@@ -214,10 +213,9 @@ def _visited(
 
 
 def _batch(part: WorkerPart) -> Batch:
-    blocks = part.rows
-    if isinstance(blocks, MemoryBlocks):
-        return blocks.batch
-    raise AssertionError("rows are in memory here")
+    whole = part.rows.whole
+    assert whole is not None, "rows are in memory here"
+    return whole
 
 
 @contextmanager

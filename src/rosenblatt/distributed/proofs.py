@@ -44,7 +44,6 @@ from rosenblatt.exceptions import NonFiniteError, ParameterError
 from rosenblatt.interrupts import interruptible
 from rosenblatt.rows.batch import Batch
 from rosenblatt.rows.features import Features, as_rows, require_finite
-from rosenblatt.tables.blocks import MemoryBlocks
 from rosenblatt.typing import Floats, Ints
 
 __all__ = ["PlaneTest", "RowSample", "TwoSides", "certify", "first_rows", "rows_at", "test_plane", "verify"]
@@ -120,11 +119,11 @@ def test_plane(part: WorkerPart, asked: TwoSides, w: Sequence[Fraction], b: Frac
     """
     wrong, found = 0, []
     for start, batch in part.batches():
-        kept = part.kept.get(_key(asked)) if isinstance(part.blocks, MemoryBlocks) else None
+        kept = None if part.rows.whole is None else part.kept.get(_key(asked))
         problem, names = kept or _problem(batch, asked)
         if problem is None:
             continue
-        if isinstance(part.blocks, MemoryBlocks):
+        if part.rows.whole is not None:
             part.kept[_key(asked)] = problem, names
         v = problem.vector(w, b)
         if any(v):

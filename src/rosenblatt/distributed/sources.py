@@ -363,8 +363,7 @@ def partition_files(
 
 def counts_from(known: Sequence[PartFacts]) -> set[bool | None]:
     """Return whether sparse files count their features from 0, as far as they say."""
-    recipes = [each.facts.get("recipe") or {} for each in known]
-    return {recipe.get("zero_based") for recipe in recipes} - {None}
+    return {getattr(each.facts.recipe, "zero_based", None) for each in known} - {None}
 
 
 def _of_sparse(blocks: PartitionedBlocks) -> Recipe:

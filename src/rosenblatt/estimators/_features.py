@@ -28,7 +28,7 @@ from rosenblatt.loops.layout import CSR, Rows, csr_take
 from rosenblatt.registry import name_of
 from rosenblatt.rows.features import Features, as_rows
 from rosenblatt.rows.reals import read_only
-from rosenblatt.tables.blocks import Blocks, MemoryBlocks
+from rosenblatt.tables.blocks import Blocks
 from rosenblatt.typing import Floats
 
 
@@ -218,7 +218,7 @@ def to_be_scaled(blocks: Blocks, bias: float = 0.0) -> str | None:
     """
     if blocks.scaling is not None:
         return None
-    return columns_to_scale(blocks.batch if isinstance(blocks, MemoryBlocks) else blocks.read(0), bias)
+    return columns_to_scale(blocks.read(0) if blocks.whole is None else blocks.whole, bias)
 
 
 def columns_to_scale(features: Features, bias: float = 0.0) -> str | None:

@@ -171,7 +171,7 @@ def make_plan(
             patience=p.n_iter_no_change,
             brief=bool(p.average) and p.tol is None and drawn.held_out is None,
             held_out=drawn.held_out,
-            trace=parameters.detail(p, stream=not isinstance(blocks, MemoryBlocks)),
+            trace=parameters.detail(p, stream=blocks.whole is None),
             most_mistakes=parameters.most_mistakes(p, blocks.stored),
             callbacks=[*([show] if show else []), *(p.callbacks or ())],
         )
@@ -180,33 +180,29 @@ def make_plan(
 
 def visitor_of(blocks: Blocks, plan: Plan, state: State) -> Visitor:
     """Return a visitor: of all rows if they are in memory, where the screen can skip most of the reading."""
-    if isinstance(blocks, MemoryBlocks):
-        return Visitor(blocks.batch, plan, state)
+    if blocks.whole is not None:
+        return Visitor(blocks.whole, plan, state)
     return BlockVisitor(blocks, plan, state)
 
 
 def _is_wide(shape: tuple[int, ...], blocks: Blocks) -> bool:
-    return is_wide(shape, blocks.stored if isinstance(blocks, MemoryBlocks) else 0)
+    return is_wide(shape, 0 if blocks.whole is None else blocks.stored)
 
 
 def _walk(blocks: Blocks) -> Iterator[Batch]:
-    return (
-        iter([blocks.batch])
-        if isinstance(blocks, MemoryBlocks)
-        else blocks.walk(range(len(blocks.boundaries) - 1))
-    )
+    return blocks.walk(range(blocks.n_blocks)) if blocks.whole is None else iter([blocks.whole])
 
 
 def _codes(blocks: Blocks) -> Ints:
-    if isinstance(blocks, MemoryBlocks):
-        return blocks.batch.codes
+    if blocks.whole is not None:
+        return blocks.whole.codes
     way_out = "Set early_stopping=False, and validate apart."
     require_memory("Choosing rows to hold out", BYTES_A_ROW * blocks.n_rows, way_out)
     return np.concatenate([batch.codes for batch in _walk(blocks)])
 
 
 def _order(p: Any, blocks: Blocks, drawn: Drawn) -> Order:
-    together = isinstance(blocks, MemoryBlocks) and len(blocks.boundaries) == 2
+    together = blocks.whole is not None and blocks.n_blocks == 1
     if together or not isinstance(p.order, str) or p.order not in ("shuffle", "cyclic"):
         return parameters.resolve_order(p, blocks.n_rows, drawn.seed, drawn.passes)
     shuffles = p.order == "shuffle" and p.shuffle
@@ -216,7 +212,7 @@ def _order(p: Any, blocks: Blocks, drawn: Drawn) -> Order:
 def require_possible(p: Any, blocks: Blocks, checkpoint: bool, before: Before | None, scaled: bool) -> None:
     """Refuse parameters that need all rows at once, or that a checkpoint does not hold."""
     named = isinstance(p.order, str)
-    in_memory = isinstance(blocks, MemoryBlocks)
+    in_memory = blocks.whole is not None
     if not in_memory and not (named and p.order in ("shuffle", "cyclic")):
         raise ParameterError(
             f"order={p.order if named else '...'!r} needs all rows in memory. "

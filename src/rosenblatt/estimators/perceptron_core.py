@@ -34,7 +34,7 @@ from rosenblatt.learning.state import State
 from rosenblatt.locking import hold_lock
 from rosenblatt.registry import Learner
 from rosenblatt.rows.batch import Batch, as_batch, require_two
-from rosenblatt.tables.blocks import Blocks, MemoryBlocks
+from rosenblatt.tables.blocks import Blocks
 from rosenblatt.threads import using
 from rosenblatt.typing import Floats
 
@@ -56,12 +56,12 @@ def question(p: Any, blocks: Blocks, plan: Plan, start: State) -> Ask | None:
     fixed_bias = plan.rule.beta == 0.0 and bool(start.w[..., -1].any())
     fits = p.tie in ("mistake", "half") and p.penalty is None and plan.order.complete and not fixed_bias
     others = p.average or p.stop_on_cycle or p.tol is not None or p.early_stopping
-    if not (p.decide and fits and isinstance(blocks, MemoryBlocks)) or others:
+    if not (p.decide and fits and blocks.whole is not None) or others:
         return None
     return partial(ask, blocks, plan)
 
 
-def ask(blocks: MemoryBlocks, plan: Plan, weight: Floats, work: float) -> Certificate | None:
+def ask(blocks: Blocks, plan: Plan, weight: Floats, work: float) -> Certificate | None:
     """Decide whether some hyperplanes are right on all rows that have weight; None if the work is not enough."""
     from rosenblatt.certify.verdict import verdict
 
@@ -280,8 +280,8 @@ class PerceptronCore(OnlineLearning):
         redrawn = None if saved is None else Drawn(saved.seed, saved.held_out)
         with make_plan(self, blocks, coef_init, intercept_init, before, redrawn, sparse=True) as planned_fit:
             plan, start, drawn = planned_fit
-            if self.stop_on_cycle and isinstance(blocks, MemoryBlocks):
-                plan = replace(plan, prove=self._prover(blocks.batch, start))
+            if self.stop_on_cycle and blocks.whole is not None:
+                plan = replace(plan, prove=self._prover(blocks.whole, start))
             plan = replace(plan, ask=question(self, blocks, plan, start))
             if keeper is not None:
                 keeper.seed, keeper.held_out = drawn.seed, drawn.held_out

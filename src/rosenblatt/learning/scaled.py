@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,7 @@ from rosenblatt.learning.state import State
 from rosenblatt.rows.batch import Batch
 from rosenblatt.tables.blocks import Blocks, Change, MemoryBlocks, protect_rows
 from rosenblatt.tables.scaling import Filling, Scaling, Transformation, writable
-from rosenblatt.tables.statistics import digest
+from rosenblatt.tables.statistics import Facts, digest
 from rosenblatt.typing import Ints
 
 __all__ = ["ScaledBlocks", "fold_state", "transform_blocks"]
@@ -31,11 +31,12 @@ def transform_blocks(blocks: Blocks, filling: Filling | None = None, scaling: Sc
             )
     if not any(how.steps):
         return blocks
-    if not isinstance(blocks, MemoryBlocks):
+    whole = blocks.whole
+    if whole is None:
         return ScaledBlocks(blocks, how)
-    batch = replace(blocks.batch, rows=protect_rows(how.into(writable(blocks.batch.rows))))
+    batch = replace(whole, rows=protect_rows(how.into(writable(whole.rows))))
     known: dict[str, Any] = {"facts": blocks.facts, "identity": _identity(blocks, how)}
-    unscaled = None if scaling is None else lambda: _filled(blocks.batch, filling)
+    unscaled = None if scaling is None else lambda: _filled(whole, filling)
     return MemoryBlocks(batch, blocks.boundaries, scaling=scaling, unscaled=unscaled, **known)
 
 
@@ -68,7 +69,7 @@ class ScaledBlocks(Blocks):
         self.scaling = how.scaling
 
     @property
-    def facts(self) -> Mapping[str, Any]:
+    def facts(self) -> Facts:
         """What the source says about itself."""
         return self._blocks.facts
 

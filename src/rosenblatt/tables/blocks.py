@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -15,7 +15,7 @@ from rosenblatt.rows.batch import Batch
 from rosenblatt.rows.reals import read_only
 from rosenblatt.tables.block_layout import checksum, narrow_indices, stored_arrays
 from rosenblatt.tables.builder import BLOCK_BYTES, row_ends, rows_of_block
-from rosenblatt.tables.statistics import NOTHING, DataSummary, Statistics
+from rosenblatt.tables.statistics import NOTHING, DataSummary, Facts, Statistics
 from rosenblatt.typing import Ints
 
 __all__ = ["Blocks", "Change", "MemoryBlocks"]
@@ -44,10 +44,13 @@ class Blocks(ABC):
         The means and variances of the features, if they were gathered while the source was read.
     scaling : Scaling or None
         The scaling that was applied to the rows, if any.
+    whole : Batch or None
+        All rows, if they are in memory.
     """
 
     statistics: Statistics | None = None
     scaling: Any = None
+    whole: Batch | None = None
 
     def __init__(self, summary: DataSummary, identity: str | None = None) -> None:
         self.summary, self._identity = summary, identity
@@ -56,9 +59,14 @@ class Blocks(ABC):
         self.n_blocks = len(summary.boundaries) - 1
 
     @property
-    def facts(self) -> Mapping[str, Any]:
+    def facts(self) -> Facts:
         """What the source said about itself."""
         return self.summary.facts
+
+    def unscaled(self) -> Batch:
+        """Return all rows, which must be in memory, as they were before scaling; a proof is about these."""
+        assert self.whole is not None, "the rows are in memory"
+        return self.whole
 
     @property
     def counts(self) -> Ints:
@@ -124,38 +132,40 @@ class MemoryBlocks(Blocks):
     (array([[2.]]), array([1]), array([2, 1]))
     """
 
+    whole: Batch
+
     def __init__(
         self,
         batch: Batch,
         boundaries: Ints | None = None,
         *,
-        facts: Mapping[str, Any] = NOTHING,
+        facts: Facts = NOTHING,
         identity: str | None = None,
         statistics: Statistics | None = None,
         scaling: Any = None,
         unscaled: Callable[[], Batch] | None = None,
     ) -> None:
         self._unscaled = unscaled
-        self.batch, self.statistics, self.scaling = batch, statistics, scaling
+        self.whole, self.statistics, self.scaling = batch, statistics, scaling
         shape = batch.n_rows, batch.n_features, batch.stored
         cuts = block_starts(batch) if boundaries is None else boundaries
         super().__init__(DataSummary(*shape, batch.classes, batch.counts, cuts, batch.names, facts), identity)
 
     def unscaled(self) -> Batch:
-        """Return all rows as they were before scaling; a proof is about these."""
-        return self.batch if self._unscaled is None else self._unscaled()
+        """Return all rows as they were before scaling."""
+        return self.whole if self._unscaled is None else self._unscaled()
 
     def read(self, block: int) -> Batch:
         """Return one block, without a copy of its rows."""
         first, last = map(int, self.boundaries[block : block + 2])
-        rows = self.batch.rows
+        rows = self.whole.rows
         if isinstance(rows, CSR):
             start, stop = map(int, rows.indptr[[first, last]])
             ends = rows.indptr[first : last + 1] - rows.indptr[first]
             part: Rows = CSR(rows.data[start:stop], rows.indices[start:stop], ends)
         else:
             part = rows[first:last]
-        return self._batch(part, self.batch.codes[first:last])
+        return self._batch(part, self.whole.codes[first:last])
 
     def walk(self, order: Iterable[int], change: Change | None = None) -> Iterator[Batch]:
         """Yield blocks in the given order."""
@@ -166,9 +176,9 @@ class MemoryBlocks(Blocks):
     @cached_property
     def fingerprint(self) -> str:
         """A digest of all values, labels and names."""
-        _, firsts = np.unique(self.batch.codes, return_index=True)
+        _, firsts = np.unique(self.whole.codes, return_index=True)
         numbers = np.empty(len(self.classes), np.int64)  # of each label, in the order of their first rows
-        numbers[self.batch.codes[np.sort(firsts)]] = np.arange(len(firsts))
+        numbers[self.whole.codes[np.sort(firsts)]] = np.arange(len(firsts))
         return self.summary.fingerprint(
             [
                 checksum(stored_arrays(narrow_indices(block.rows), numbers[block.codes]))

@@ -16,7 +16,7 @@ from rosenblatt.rows.labels import MOST_FRACTIONS, continuous, factorize, one_a_
 from rosenblatt.rows.reals import EXACT_BITS, read_only, show_value
 from rosenblatt.tables.block_layout import narrow_indices
 from rosenblatt.tables.source import Source
-from rosenblatt.tables.statistics import DataSummary, Statistics
+from rosenblatt.tables.statistics import DataSummary, Facts, Statistics
 from rosenblatt.typing import Ints, Reals
 
 # Numbers for labels that come chunk by chunk.
@@ -330,7 +330,6 @@ def chunks_of(source: Source) -> Iterator[Chunk]:
         raise FormatError(f"it could not be read: {error.strerror or error}.", file=error.filename) from error
 
 
-def facts_of(source: Source) -> dict[str, Any]:
-    """Return the recipe, the description and the number of skipped rows of a source, as JSON values."""
-    recipe = None if source.recipe is None else source.recipe.to_json()
-    return {"recipe": recipe, "skipped": source.skipped.count, "description": source.description}
+def facts_of(source: Source) -> Facts:
+    """Return the recipe, the number of skipped rows and the description of a source."""
+    return Facts(source.recipe, source.skipped.count, source.description)

@@ -46,7 +46,7 @@ from rosenblatt.schema.codecs import (
     wrong,
 )
 from rosenblatt.schema.container import strict_json
-from rosenblatt.schema.plain import Labels, Parameter
+from rosenblatt.schema.plain import Labels
 from rosenblatt.tables.block_layout import (
     ALIGNMENT_BYTES,
     INDEX_TYPES,
@@ -57,8 +57,8 @@ from rosenblatt.tables.block_layout import (
     stored_arrays,
 )
 from rosenblatt.tables.blocks import Blocks, Change
-from rosenblatt.tables.recipe import Name, Recipe
-from rosenblatt.tables.statistics import DataSummary, Statistics
+from rosenblatt.tables.recipe import RECIPE, Name
+from rosenblatt.tables.statistics import DataSummary, Facts, Statistics
 from rosenblatt.typing import Ints
 
 __all__ = ["LIVE_ITEMS", "CacheWriter", "CachedBlocks", "StaleError", "ahead", "require_replaceable"]
@@ -180,7 +180,7 @@ class CacheDescription(NamedTuple):
 
     def check(self) -> None:
         """Raise an error if the parts contradict each other."""
-        blocks, (n_rows, n_features, stored, classes, counts, boundaries, names, facts) = self.blocks, self.summary
+        blocks, (n_rows, n_features, stored, classes, counts, boundaries, names, _) = self.blocks, self.summary
         labels, ends = classes.tolist(), np.cumsum([0, *(layout.n_rows for layout in blocks)])
         kinds = {str if isinstance(label, str) else float for label in labels}
         require(len(kinds) == 1 and labels == sorted(labels), "the labels are not sorted")
@@ -195,8 +195,6 @@ class CacheDescription(NamedTuple):
             require(layout.offset == place, "the blocks do not follow each other")
             require(bool(layout.index_type) == bool(blocks[0].index_type), "dense and sparse blocks are mixed")
             require(layout.stored == size, "a block does not have the size of its rows")
-        if facts["recipe"] is not None:
-            Recipe.from_json(facts["recipe"])
         if self.statistics is not None:
             require(is_usable(self.statistics, self.summary), "the statistics do not belong to the rows")
 
@@ -236,7 +234,7 @@ LAYOUT = Record(
         "checksum": Text(),
     },
 )
-FACTS = Record(dict, {"recipe": Parameter(), "skipped": Count(), "description": Text()}, take=dict)
+FACTS = Record(Facts, {"recipe": Maybe(RECIPE), "skipped": Count(), "description": Text()})
 SUMMARY = Record(
     DataSummary,
     {

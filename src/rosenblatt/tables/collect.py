@@ -28,7 +28,7 @@ from rosenblatt.tables.builder import BLOCK_BYTES, Builder, chunks_of, facts_of,
 from rosenblatt.tables.cache import LIVE_ITEMS, CachedBlocks, CacheWriter, StaleError, ahead, require_replaceable
 from rosenblatt.tables.reading import Options
 from rosenblatt.tables.source import Known, ReadAgainError, Source
-from rosenblatt.tables.statistics import DataSummary, Statistics, digest
+from rosenblatt.tables.statistics import DataSummary, Facts, Statistics, digest
 from rosenblatt.threads import ordered
 from rosenblatt.typing import Ints
 
@@ -93,7 +93,7 @@ class StreamedBlocks(Blocks):
         return self.summary.fingerprint(self._read_all())
 
     @property
-    def facts(self) -> Mapping[str, Any]:
+    def facts(self) -> Facts:
         """The facts about the source that were found in the rows read so far."""
         return facts_of(self._source) if self.cached is None else self.cached.facts
 
@@ -315,6 +315,7 @@ def _collect(
             log(f"The cache {path} is written again: {problem.why}.")
         else:
             log(f"The rows come from the cache {path}.")
+            source.close()
             return found
     held_bytes = memory
     if identity is not None and (path is not None or passes == 1):

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,9 +16,29 @@ from numpy.typing import NDArray
 
 from rosenblatt.loops.layout import CSR, Rows
 from rosenblatt.rows.memory import FEWER, require_memory
+from rosenblatt.tables.recipe import Recipe
 from rosenblatt.typing import Floats, Ints, Reals
 
-NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+class Facts(NamedTuple):
+    """What a source says about itself once it was read; a cache keeps it.
+
+    Attributes
+    ----------
+    recipe : Recipe or None
+        How columns became features.
+    skipped : int
+        The number of rows left out because they could not be read.
+    description : str
+        What was read and how, in one line.
+    """
+
+    recipe: Recipe | None = None
+    skipped: int = 0
+    description: str = ""
+
+
+NOTHING = Facts()
 
 
 class DataSummary(NamedTuple):
@@ -37,8 +56,8 @@ class DataSummary(NamedTuple):
         The first row of each block, followed by the number of rows.
     names : tuple of str or None
         The names of the features.
-    facts : mapping
-        What the source said about itself, as JSON values: "recipe", "skipped" and "description".
+    facts : Facts
+        What the source said about itself.
     """
 
     n_rows: int
@@ -48,7 +67,7 @@ class DataSummary(NamedTuple):
     counts: Ints
     boundaries: Ints
     names: tuple[str, ...] | None = None
-    facts: Mapping[str, Any] = NOTHING
+    facts: Facts = NOTHING
 
     def fingerprint(self, checksums: Sequence[str]) -> str:
         """Return a digest of the data, given the checksums of its blocks."""

@@ -15,7 +15,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -39,6 +38,7 @@ from rosenblatt.tables.target_column import NUMERAL
 if TYPE_CHECKING:
     from rosenblatt.sequences.sentences import Corpus
     from rosenblatt.tables.blocks import Blocks, MemoryBlocks
+    from rosenblatt.tables.statistics import Facts
 
 __all__ = [
     "TAGGER",
@@ -103,7 +103,6 @@ Log: TypeAlias = Callable[[str], None]
 """Is called with one sentence at a time about the progress of a task."""
 
 log_info: Log = logging.getLogger("rosenblatt").info
-NOTHING: Mapping[str, Any] = MappingProxyType({})
 CONTINUOUS = (
     " holds continuous numbers; choose another with "
     + Remedy("target")
@@ -216,7 +215,7 @@ def table_of(source: Source, log: Log) -> DataTable:
     describe_reading(source, log)
     require_target(source, blocks, regression=None)
     before = preparation(blocks, source.recipe, fill=fills_means(source), scale=False)
-    batch = transform_blocks(blocks, *before).batch  # type: ignore[attr-defined]
+    batch: Any = transform_blocks(blocks, *before).whole
     return DataTable(batch.native(), batch.classes[batch.codes], feature_names(source))
 
 
@@ -302,11 +301,10 @@ def _is_frame(data: Any) -> bool:
 
 def all_rows(source: Source, *, numbers: bool = False) -> MemoryBlocks:
     """Read all rows of a source into memory; `numbers` allows labels of a regression."""
-    from rosenblatt.tables.blocks import MemoryBlocks
     from rosenblatt.tables.collect import collect
 
-    blocks = collect(source, memory=sys.maxsize, cache="no", numbers=numbers)
-    assert isinstance(blocks, MemoryBlocks), "no data is larger than all memory"
+    blocks: MemoryBlocks = collect(source, memory=sys.maxsize, cache="no", numbers=numbers)  # type: ignore[assignment]
+    assert blocks.whole is not None, "no data is larger than all memory"
     require_features(blocks.n_features)
     return blocks
 
@@ -410,17 +408,17 @@ def show_data(places: Sequence[Place]) -> str:
     return f"{first} and {len(places) - 1} more"
 
 
-def describe_reading(source: Source, log: Log, facts: Mapping[str, Any] = NOTHING) -> None:
+def describe_reading(source: Source, log: Log, facts: Facts | None = None) -> None:
     """Say how a source was read and what was left out; `facts` are those of the reading that made a cache."""
     for line in _descriptions(source, facts):
         log(line)
 
 
-def _descriptions(source: Source, facts: Mapping[str, Any]) -> Iterator[str]:
+def _descriptions(source: Source, facts: Facts | None) -> Iterator[str]:
     name = show_data(source.files) if source.files else source.title
-    yield f"{name}: {facts.get('description', source.description)}"
+    yield f"{name}: {source.description if facts is None else facts.description}"
     yield from ("note: " + note for note in source.notes)
-    skipped = facts.get("skipped", source.skipped.count)
+    skipped = source.skipped.count if facts is None else facts.skipped
     if skipped:
         yield f"rows left out because they could not be read: {skipped:,}"
         yield from ("  " + problem.told(()) for problem in source.skipped.first)

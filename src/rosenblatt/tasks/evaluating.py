@@ -290,7 +290,7 @@ def cross_validate(
         describe_reading(source, log)
         note_similar(blocks.classes, log)
         require_target(source, blocks, regression=regression)
-        batch, fill, recipe = blocks.batch, fills_means(source), source.recipe
+        batch, fill, recipe = blocks.whole, fills_means(source), source.recipe
         groups = source.groups if takes_groups(named_learner(learner, parameters, seed)[1]) else None
         scale = scales_by_default(source) if scale is None else scale
     code = None if positive is None or regression else class_code(positive, batch.classes)

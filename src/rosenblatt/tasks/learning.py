@@ -189,7 +189,7 @@ def fit_prepared(estimator: Any, blocks: Any, groups: Any = None, **checkpoints:
     if learns_from_blocks(estimator):
         estimator.fit_blocks(blocks, **checkpoints)
     else:
-        batch: Batch = blocks.batch
+        batch: Batch = blocks.whole
         own = {"qid": groups} if takes_groups(estimator) else {}
         estimator.fit(batch.native(), batch.classes[batch.codes], **own)
 
@@ -233,7 +233,7 @@ def calibrate_by_folds(
 
     from rosenblatt.tasks.evaluating import deal
 
-    batch = blocks.batch
+    batch = blocks.whole
     fold_of = deal(batch.codes, DEFAULT_FOLDS, seed=0)
 
     def scores_of(fold: int) -> Floats:

@@ -91,7 +91,7 @@ def report(
         source = source_for(opened, data, options)
         require_apart(path, [opened.stored.path, *source.files])
         blocks = all_rows(source)
-        X, y = opened.table(blocks.batch, source)
+        X, y = opened.table(blocks.whole, source)
         seen = opened.seen(blocks.n_rows, lambda: blocks.fingerprint)
         describe_reading(source, log)
         names = opened.names if opened.preparation.steps else feature_names(source)

@@ -26,11 +26,9 @@ from rosenblatt.registry import able_in_words, name_of
 from rosenblatt.rooms import find
 from rosenblatt.rows.batch import Batch
 from rosenblatt.rows.pairs import as_groups
-from rosenblatt.tables.blocks import Blocks, MemoryBlocks
-from rosenblatt.tables.cache import CachedBlocks
+from rosenblatt.tables.blocks import MemoryBlocks
 from rosenblatt.tables.collect import DEFAULT_MEMORY_BYTES, collect
 from rosenblatt.tables.preparation import Preparation, encoding_of
-from rosenblatt.tables.recipe import Recipe
 from rosenblatt.tables.source import Source
 from rosenblatt.tasks.data import (
     Log,
@@ -364,7 +362,7 @@ class TableTraining(Training):
         source, estimator = self.source, self.estimator
         if self.holdout is not None or self.probabilities is not None or not learns_from_blocks(estimator):
             return all_rows(source, numbers=is_regression(estimator))
-        blocks = collect(
+        return collect(
             source,
             memory=self.memory,
             cache=self.cache,
@@ -372,9 +370,6 @@ class TableTraining(Training):
             statistics=self.scale or fills_means(source),
             log=self.log,
         )
-        if isinstance(blocks, CachedBlocks):
-            source.close()
-        return blocks
 
     def prepare(self) -> None:
         """Hold out rows, and fill and scale those that are trained on."""
@@ -384,7 +379,7 @@ class TableTraining(Training):
                 self.log("note: the rows have no groups (qid:), so that all of them are compared")
         if self.holdout is not None:
             self._hold_out(self.holdout)
-        recipe, fill = _recipe_of(self.blocks), fills_means(self.source)
+        recipe, fill = self.blocks.facts.recipe, fills_means(self.source)
         self.before = preparation(self.blocks, recipe, fill=fill, scale=bool(self.scale))
         self.prepared = transform_blocks(self.blocks, *self.before)
 
@@ -392,7 +387,7 @@ class TableTraining(Training):
         blocks, groups = self.blocks, self.groups
         self.all_data = blocks.fingerprint
         rows = _rows_held_out(blocks, share, self.seed, by_class=not is_regression(self.estimator), groups=groups)
-        self.held, kept = blocks.batch.take(rows), blocks.batch.take(~rows)
+        self.held, kept = blocks.whole.take(rows), blocks.whole.take(~rows)
         self.blocks = MemoryBlocks(kept, facts=blocks.facts)
         if groups is not None:
             self.groups, self.held_groups = groups[~rows], groups[rows]
@@ -405,15 +400,15 @@ class TableTraining(Training):
         """Turn the weights into those of unscaled features, calibrate, and measure the model."""
         estimator, blocks = self.estimator, self.blocks
         left = unscaled(estimator, self.before)
-        recipe, calibration = _recipe_of(blocks), None  # complete only now, if training read the source
+        recipe, calibration = blocks.facts.recipe, None  # complete only now, if training read the source
         if self.probabilities is not None and not interrupted:
             again = partial(named_learner, self.learner, self.parameters, self.seed, bare=True)
-            size = size_of(decision_of(estimator, left, blocks.batch))
+            size = size_of(decision_of(estimator, left, blocks.whole))
             how = {"recipe": recipe, "fill": fills_means(self.source), "scale": self.scale}
             calibration = calibrate_by_folds(again, blocks, self.probabilities, size, **how)
         trained_on = held_out = None
-        if isinstance(blocks, MemoryBlocks):
-            trained_on = evaluate_predictions(estimator, left, blocks.batch, groups=self.groups)
+        if blocks.whole is not None:
+            trained_on = evaluate_predictions(estimator, left, blocks.whole, groups=self.groups)
         if self.held is not None:
             held_out = evaluate_predictions(estimator, left, self.held, groups=self.held_groups)
         summary = TrainingSummary.of(
@@ -457,7 +452,7 @@ def _rows_held_out(
     blocks: MemoryBlocks, share: float, seed: int, *, by_class: bool, groups: Any
 ) -> NDArray[np.bool_]:
     """Return which rows to measure on: the given share of each class, of all rows, or of all groups."""
-    batch = blocks.batch
+    batch = blocks.whole
     codes = batch.codes if by_class else np.zeros_like(batch.codes)
     if by_class and blocks.counts.min() < 2:
         raise ParameterError(
@@ -475,12 +470,6 @@ def _rows_held_out(
         raise ParameterError("A holdout needs two groups, one to train on and one to measure on.")
     chosen = hold_out(np.zeros(int(numbers.max()) + 1, np.int64), share, np.random.default_rng(seed))
     return np.isin(numbers, chosen)
-
-
-def _recipe_of(blocks: Blocks) -> Recipe | None:
-    """Return the recipe by which the source of blocks was read; a cache keeps it."""
-    described = blocks.facts.get("recipe")
-    return None if described is None else Recipe.from_json(described)
 
 
 @contextmanager
