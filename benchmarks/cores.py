@@ -141,7 +141,7 @@ def _often(model: Any, X: Any) -> Any:
 
 def _folds(X: Any, y: Any) -> Any:
     learner = rb.Perceptron(average=True, max_iter=10)
-    return rb.cross_validate(learner, X, y, folds=6).total.confusion
+    return rb.evaluate_folds(learner, X, y, folds=6).total.confusion
 
 
 def _lines(model: Any, path: Path) -> bytes:

@@ -14,7 +14,8 @@ import numpy as np
 
 from benchmarks.comparison import AtLeast, AtMost, Comparison
 from benchmarks.timing import Setup, race
-from rosenblatt import SequencePerceptron, read_corpus
+from rosenblatt import SequencePerceptron
+from rosenblatt.sequences.conll import read_corpus
 from rosenblatt.sequences.sentences import SequenceRows, as_label_codes
 from rosenblatt.sequences.tagger_fit import SequenceFit, SequencePlan
 from rosenblatt.sequences.tagger_model import SequenceState

@@ -21,6 +21,7 @@ from sklearn.datasets import load_digits, load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt as rb
+from rosenblatt.learning.recorder import exact_curve
 from rosenblatt.plot import style
 
 ROOT = Path(__file__).parents[1]
@@ -38,7 +39,7 @@ def save(figure: Figure, name: str) -> None:
 def learning_curve() -> None:
     X, y = rb.datasets.make_separable(1000, 60, margin=0.05, flip=0.1, seed=2)
     clf = rb.Perceptron().fit(X[:150], y[:150])
-    curve = rb.exact_curve(clf.trace_, X[:150], y[:150], validation=(X[150:], y[150:]))
+    curve = exact_curve(clf.trace_, X[:150], y[:150], validation=(X[150:], y[150:]))
     figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
     rb.plot.learning_curve(curve, ax=ax)
     save(figure, "learning_curve.png")

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import rosenblatt as rb
+from rosenblatt.learning.recorder import exact_curve
 
 DOCS = Path(__file__).parents[1] / "docs"
 if not DOCS.exists():
@@ -335,7 +336,7 @@ def test_all_pairs_of_digits_and_all_digits_but_two_are_separable():
 def test_the_learning_curve_is_described_as_it_is():
     X, y = rb.datasets.make_separable(1000, 60, margin=0.05, flip=0.1, seed=2)
     clf = rb.Perceptron().fit(X[:150], y[:150])
-    curve = rb.exact_curve(clf.trace_, X[:150], y[:150], validation=(X[150:], y[150:]))
+    curve = exact_curve(clf.trace_, X[:150], y[:150], validation=(X[150:], y[150:]))
     training, validation = 100 * np.array(curve.training), 100 * np.array(curve.validation)
     text = page("do/trace")
     told = re.search(

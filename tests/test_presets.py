@@ -13,6 +13,7 @@ import pytest
 import rosenblatt as rb
 from rosenblatt.cli.main import main
 from rosenblatt.exceptions import ParameterError
+from rosenblatt.tasks.updates import trace_updates
 
 ROOT = Path(__file__).parents[1]
 
@@ -90,7 +91,7 @@ def test_the_command_line_runs_the_same_rule(name, capsys):
 
 def test_options_change_parts_of_a_preset():
     def updates(*places, **options):
-        return rb.trace_updates(*places, **options).estimator
+        return trace_updates(*places, **options).estimator
 
     assert updates("@or", preset="kernels").n_mistakes_ == 4
     assert updates("@or", preset="kernels", zero=1).n_mistakes_ == 5
@@ -111,13 +112,13 @@ def test_what_is_no_preset_is_refused():
     with pytest.raises(ParameterError, match=r"no preset 'novikoff'\. Choose one of koski, koski-example"):
         rb.presets.get("novikoff")
     with pytest.raises(ParameterError, match="starts from 2 weights, but the data has 5 features"):
-        rb.trace_updates("@spam-table", preset="koski-example")
+        trace_updates("@spam-table", preset="koski-example")
     with pytest.raises(ParameterError, match="starts from 2 weights, but the data has 3"):
         rb.presets.fit("koski-example", np.eye(3), [1, -1, 1])
     with pytest.raises(ParameterError, match="start='second' must be"):
-        rb.trace_updates("@or", start="second")
+        trace_updates("@or", start="second")
     with pytest.raises(ParameterError, match="sets the bias as well"):
-        rb.trace_updates("@or", start="first", start_bias=2.0)
+        trace_updates("@or", start="first", start_bias=2.0)
     with pytest.raises(ParameterError, match="needs two"):
         rb.presets.get("zhang").lab_address(np.eye(3), [1, 2, 3])
     X, y = rb.datasets.make_separable(2000, 3, margin=0.1, seed=0)

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from rosenblatt import testing as testing
     from rosenblatt.certify.separability import certify as certify
     from rosenblatt.estimators.adaptive_filter import AdaptiveFilter as AdaptiveFilter
-    from rosenblatt.estimators.calibrated import CalibratedModel as CalibratedModel
     from rosenblatt.estimators.calibrated import calibrate as calibrate
     from rosenblatt.estimators.confidence_weighted import (
         ConfidenceWeightedClassifier as ConfidenceWeightedClassifier,
@@ -45,7 +44,6 @@ if TYPE_CHECKING:
     from rosenblatt.estimators.voted import VotedPerceptron as VotedPerceptron
     from rosenblatt.kernels.kernel_perceptron import KernelPerceptron as KernelPerceptron
     from rosenblatt.lab.run_page import lab as lab
-    from rosenblatt.learning.recorder import exact_curve as exact_curve
     from rosenblatt.learning.trace import Trace as Trace
     from rosenblatt.models.files import load as load
     from rosenblatt.models.files import save as save
@@ -55,21 +53,15 @@ if TYPE_CHECKING:
     from rosenblatt.networks.multilayer_perceptron import MultilayerPerceptron as MultilayerPerceptron
     from rosenblatt.networks.visual_hierarchy import VisualHierarchy as VisualHierarchy
     from rosenblatt.registry import register as register
-    from rosenblatt.rows.batch import as_batch as as_batch
-    from rosenblatt.sequences.conll import read_corpus as read_corpus
     from rosenblatt.sequences.estimator import SequencePerceptron as SequencePerceptron
-    from rosenblatt.tables.collect import read_blocks as read_blocks
-    from rosenblatt.tasks.compiling import compile_loops as compile_loops
-    from rosenblatt.tasks.contents import inspect_model as inspect_model
     from rosenblatt.tasks.data import open_data as open_data
     from rosenblatt.tasks.data import read_table as read_table
-    from rosenblatt.tasks.evaluating import cross_validate as cross_validate
     from rosenblatt.tasks.evaluating import evaluate as evaluate
+    from rosenblatt.tasks.evaluating import evaluate_folds as evaluate_folds
     from rosenblatt.tasks.explaining import explain as explain
     from rosenblatt.tasks.predicting import predict_file as predict_file
     from rosenblatt.tasks.reporting import report as report
     from rosenblatt.tasks.training import train as train
-    from rosenblatt.tasks.updates import trace_updates as trace_updates
     from rosenblatt.theory.bounds import bounds as bounds
 
 _MODULES = (
@@ -86,36 +78,27 @@ _MODULES = (
     "testing",
 )
 _NAMES = {
-    "CalibratedModel": "estimators.calibrated",
     "calibrate": "estimators.calibrated",
     "OnlineScaler": "estimators.online_scaler",
     "TableEncoder": "estimators.table_encoder",
     "Trace": "learning.trace",
-    "as_batch": "rows.batch",
     "bounds": "theory.bounds",
-    "exact_curve": "learning.recorder",
-    "read_blocks": "tables.collect",
     "register": "registry",
     "load": "models.files",
     "save": "models.files",
     "to_onnx": "models.graphs",
-    "compile_loops": "tasks.compiling",
-    "cross_validate": "tasks.evaluating",
+    "evaluate_folds": "tasks.evaluating",
     "evaluate": "tasks.evaluating",
     "explain": "tasks.explaining",
-    "inspect_model": "tasks.contents",
     "open_data": "tasks.data",
     "predict_file": "tasks.predicting",
-    "read_corpus": "sequences.conll",
     "read_table": "tasks.data",
     "report": "tasks.reporting",
-    "trace_updates": "tasks.updates",
     "train": "tasks.training",
 }
 
 __all__ = [
     "AdaptiveFilter",
-    "CalibratedModel",
     "ConfidenceWeightedClassifier",
     "ExtremeLearningMachine",
     "KernelPerceptron",
@@ -139,37 +122,27 @@ __all__ = [
     "Trace",
     "VisualHierarchy",
     "VotedPerceptron",
-    "as_batch",
     "bounds",
     "calibrate",
     "certify",
-    "compile_loops",
-    "cross_validate",
     "datasets",
     "distributed",
     "evaluate",
-    "exact_curve",
+    "evaluate_folds",
     "exceptions",
-    "exercises",
     "explain",
     "geometry",
-    "inspect_model",
     "kernels",
     "lab",
     "load",
     "open_data",
     "plot",
     "predict_file",
-    "presets",
-    "read_blocks",
-    "read_corpus",
     "read_table",
     "register",
     "report",
     "save",
-    "testing",
     "to_onnx",
-    "trace_updates",
     "train",
 ]
 

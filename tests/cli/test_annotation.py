@@ -5,6 +5,7 @@ import json
 import pytest
 
 import rosenblatt as rb
+from rosenblatt.sequences.conll import read_corpus
 
 HOUSE = "the house was put up for sale"
 TAGS = ["DET NOUN AUX VERB ADP ADP NOUN", "DET NOUN AUX VERB ADV ADP NOUN", "DET NOUN AUX VERB ADP ADP NOUN"]
@@ -151,7 +152,7 @@ def test_a_bad_reading_is_named(run, corpus):
 
 
 def test_the_estimator_says_the_same(corpus):
-    sentences = rb.read_corpus(str(corpus))
+    sentences = read_corpus(str(corpus))
     tagger = rb.SequencePerceptron(templates="words")
     answer = tagger.certify(sentences.tokens("form"), sentences.tokens("upos"))
     assert answer.to_json() == rb.certify(corpus).answer.to_json()

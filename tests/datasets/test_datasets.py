@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-import rosenblatt as rb
 from rosenblatt import datasets
 from rosenblatt.datasets import (
     load_and,
@@ -26,6 +25,7 @@ from rosenblatt.datasets import (
 )
 from rosenblatt.datasets.loaded import BUILTIN, BuiltinSource
 from rosenblatt.exceptions import ParameterError
+from rosenblatt.tasks.contents import inspect_model
 
 LOADERS = [load_six_points, load_spam_table, load_or, load_and, load_xor]
 
@@ -325,7 +325,7 @@ def test_measurements_are_scaled_on_the_command_line_and_worked_examples_are_not
 
     def provenance(*options):
         assert main(["train", f"@{name}", "-o", "m", "-q", "--max-iter", "2", *options]) == 0
-        return rb.inspect_model("m").provenance["scaled"]
+        return inspect_model("m").provenance["scaled"]
 
     assert provenance() is measured
     assert provenance("--no-scale") is False

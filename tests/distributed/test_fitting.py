@@ -15,6 +15,7 @@ from rosenblatt.distributed.mixing import PartialPass, PassCounts, mix_states
 from rosenblatt.distributed.pass_tasks import train_passes
 from rosenblatt.exceptions import ClusterError, LabelError, NonFiniteError, ParameterError, ShapeError
 from rosenblatt.learning.state import State
+from rosenblatt.rows.batch import as_batch
 from rosenblatt.tables.blocks import MemoryBlocks
 from tests.oracles.mixing import train_mixed
 
@@ -51,7 +52,7 @@ def same(one, other):
 )
 def test_one_partition_is_fit_blocks(client, labelled, parameters):
     X, y = labelled(noise=0.3)
-    local = rb.Perceptron(max_iter=8, **parameters).fit_blocks(MemoryBlocks(rb.as_batch(X, y)))
+    local = rb.Perceptron(max_iter=8, **parameters).fit_blocks(MemoryBlocks(as_batch(X, y)))
     assert same(rd.fit(rb.Perceptron(max_iter=8, **parameters), *arrays(X, y, 1), client=client), local)
 
 
@@ -59,7 +60,7 @@ def test_one_partition_is_fit_blocks(client, labelled, parameters):
 def test_one_partition_of_several_classes_is_fit_blocks(client, labelled, multiclass):
     X, y = labelled(n=200, classes=3, noise=0.2)
     make = {"max_iter": 5, "multiclass": multiclass, "average": True}
-    local = rb.Perceptron(**make).fit_blocks(MemoryBlocks(rb.as_batch(X, y)))
+    local = rb.Perceptron(**make).fit_blocks(MemoryBlocks(as_batch(X, y)))
     assert same(rd.fit(rb.Perceptron(**make), *arrays(X, y, 1), client=client), local)
     if multiclass != "direct":
         assert same(rd.fit(rb.Perceptron(**make), *arrays(X, y, 1), client=client, by="machines"), local)

@@ -12,6 +12,7 @@ import pytest
 import rosenblatt as rb
 import rosenblatt.distributed as rd
 from rosenblatt.exceptions import FormatError, InputError, ParameterError, ShapeError
+from rosenblatt.rows.batch import as_batch
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")]
 
@@ -39,7 +40,7 @@ def test_all_kinds_of_data_give_the_same_bits(client, frame, model, tmp_path):
     )
     cut = [slice(k, k + 30) for k in (0, 30, 60)]
     assert weights(rd.fit(model(), [dask.delayed((X[c], y[c])) for c in cut], client=client)) == wanted
-    batches = [dask.delayed(rb.as_batch)(X[c], y[c]) for c in cut]
+    batches = [dask.delayed(as_batch)(X[c], y[c]) for c in cut]
     assert weights(rd.fit(model(), batches, client=client)) == wanted
     table = dd.from_pandas(frame, npartitions=3, sort=False)
     assert [len(part) for part in table.partitions] == [30, 30, 30]

@@ -12,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import rosenblatt as rb
+from rosenblatt.estimators.calibrated import CalibratedModel
 from rosenblatt.exceptions import ModelFileError, ParameterError
 from rosenblatt.schema.container import read_container, write_container
 
@@ -51,7 +52,7 @@ def test_any_number_of_threads_gives_the_same_probabilities(cancer):
 
 def test_it_is_an_estimator_of_its_own(cancer):
     X, y = cancer
-    made = rb.CalibratedModel(rb.Perceptron(average=True, max_iter=5, random_state=0), folds=3)
+    made = CalibratedModel(rb.Perceptron(average=True, max_iter=5, random_state=0), folds=3)
     again = clone(made).fit(X, y)
     np.testing.assert_array_equal(made.fit(X, y).predict_proba(X), again.predict_proba(X))
     assert made.n_features_in_ == X.shape[1]
@@ -106,7 +107,7 @@ def test_what_has_probabilities_or_no_scores_is_not_calibrated(cancer):
 )
 def test_crafted_curves_are_refused(cancer, tmp_path, curves):
     X, y = cancer
-    rb.save(rb.CalibratedModel(rb.Perceptron(max_iter=2, average=True)).fit(X, y), tmp_path / "m")
+    rb.save(CalibratedModel(rb.Perceptron(max_iter=2, average=True)).fit(X, y), tmp_path / "m")
     document, tensors = read_container(tmp_path / "m")
     document["calibration"]["curves"] = curves
     write_container(tmp_path / "m", document, tensors)

@@ -9,6 +9,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt as rb
 from rosenblatt.exceptions import InputError, LabelError, ParameterError
+from rosenblatt.learning.recorder import exact_curve
+from rosenblatt.rows.batch import as_batch
 from tests.shared.examples import examples
 from tests.shared.multiclass import SCHEMES, blobs, class_problems, padded
 from tests.shared.strategies import RaisesAfter, bits, quietly, trained
@@ -172,7 +174,7 @@ def test_the_loss_that_callbacks_are_told(scheme, stop):
             assert lead <= 0
             total -= lead
         assert report.loss == pytest.approx(total / 50)
-        assert report.model.predict(rb.as_batch(X, y)).shape == (50,)
+        assert report.model.predict(as_batch(X, y)).shape == (50,)
     after = trace.after_each_pass(X, y)
     assert [r.model.weights.tobytes() for r in reports] == [m.weights.tobytes() for m in after]
 
@@ -282,6 +284,6 @@ def test_a_class_without_a_mistake_is_in_the_compressed_set_too(labels):
 def test_a_curve_of_several_classes(scheme):
     X, y = blobs(40, 4, 3)
     clf = trained(X, y, multiclass=scheme, max_iter=4)
-    curve = rb.exact_curve(clf.trace_, X, y, validation=(X[:5], y[:5]))
+    curve = exact_curve(clf.trace_, X, y, validation=(X[:5], y[:5]))
     assert curve.training[-1] == pytest.approx(1 - clf.score(X, y))
     assert len(curve.validation) == 4

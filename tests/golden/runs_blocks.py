@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 import rosenblatt as rb
+from rosenblatt.tables.source import DEFAULT_MEMORY_BYTES
 from tests.golden.runs_perceptron import Run
 from tests.golden.samples import SAMPLES
 from tests.golden.telling import digest, hyperplanes
@@ -101,9 +102,14 @@ def _pairs(n: int, d: int) -> bytes:
 CACHED = {"memory": 1}
 
 
+def _read(path: Any, memory: int = DEFAULT_MEMORY_BYTES, cache: Any = "auto", **options: Any) -> Any:
+    """Read a file into blocks."""
+    return rb.open_data(path, **options).blocks(memory=memory, cache=cache)
+
+
 def trained(name: str, reading: dict[str, Any], fit: dict[str, Any] | None = None, **parameters: Any) -> Any:
     """Train on a file, and tell of the blocks and of the model."""
-    blocks = rb.read_blocks(folder() / name, **reading)
+    blocks = _read(folder() / name, **reading)
     model = rb.Perceptron(**({"max_iter": 4} | parameters)).fit_blocks(blocks, **(fit or {}))
     return _told(model, blocks)
 
@@ -120,7 +126,7 @@ def _told(model: Any, blocks: Any) -> dict[str, Any]:
 def resumed(name: str, reading: dict[str, Any], **parameters: Any) -> dict[str, Any]:
     """Train some passes, and go on from the checkpoint."""
     kept = folder() / name
-    blocks = rb.read_blocks(folder() / "large.csv", target=-1, header=False, **reading)
+    blocks = _read(folder() / "large.csv", target=-1, header=False, **reading)
     for passes in (2, 4):
         model = rb.Perceptron(max_iter=passes, **parameters)
         model.fit_blocks(blocks, checkpoint=kept, resume=passes > 2)

@@ -16,6 +16,7 @@ from rosenblatt.kernels.kernel_model import KernelModel
 from rosenblatt.kernels.kernel_state import KernelState, Support
 from rosenblatt.learning.order import Cyclic
 from rosenblatt.learning.plan import Plan
+from rosenblatt.learning.recorder import exact_curve
 from rosenblatt.learning.scheme import Scheme
 from rosenblatt.loops.rules import Rule
 from rosenblatt.rows.batch import as_batch
@@ -404,7 +405,7 @@ def test_the_record_of_a_run_in_files(tmp_path):
         clf.trace_.save(tmp_path / "run.npz")
     with pytest.raises(exceptions.InputError, match="after_each_pass"):
         clf.trace_.path(X, NOISY)
-    curve = rb.exact_curve(clf.trace_, X, NOISY)
+    curve = exact_curve(clf.trace_, X, NOISY)
     assert curve.training[-1] == np.mean(clf.predict(X) != NOISY)
 
 

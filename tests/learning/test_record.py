@@ -8,6 +8,8 @@ from scipy.sparse import csr_array
 
 import rosenblatt as rb
 from rosenblatt.exceptions import InputError, LabelError, ShapeError
+from rosenblatt.learning.recorder import exact_curve
+from rosenblatt.rows.batch import as_batch
 from tests.shared.examples import examples, slowly
 from tests.shared.strategies import noisy, problems, quietly, separable, trained
 
@@ -127,11 +129,11 @@ def test_path_and_passes(problem, zero):
     models = clf.trace_.after_each_pass(X, y)
     ends = np.cumsum(clf.mistakes_per_pass_)
     assert [m.weights.tolist() for m in models] == [[*W[k], b[k]] for k in ends]
-    curve = rb.exact_curve(clf.trace_, X, y, validation=(X[:1], y[:1]))
+    curve = exact_curve(clf.trace_, X, y, validation=(X[:1], y[:1]))
     scores = [X @ model.coef + model.intercept for model in models]
     wrong = [np.mean(np.where((f > 0) | ((f == 0) & (zero > 0)), 1, -1) != y) for f in scores]
     assert curve.training.tolist() == wrong
-    assert curve.validation.tolist() == [model.error(rb.as_batch(X, y).take([0])) for model in models]
+    assert curve.validation.tolist() == [model.error(as_batch(X, y).take([0])) for model in models]
     assert 1 - wrong[-1] == pytest.approx(clf.score(X, y))
 
 

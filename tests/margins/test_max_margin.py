@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import rosenblatt as rb
 from rosenblatt.margins.widest import max_margin
+from rosenblatt.rows.batch import as_batch
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -16,7 +16,7 @@ def test_out_of_time(seed):
     X = rng.standard_normal((4000, 6)) * [1, 1, 1, 1, 20, 20] @ np.linalg.qr(rng.standard_normal((6, 6)))[0]
     f = X @ rng.standard_normal(6)
     X, y = X[np.abs(f) > 0.5], np.sign(f[np.abs(f) > 0.5])
-    batch = rb.as_batch(X, y)
+    batch = as_batch(X, y)
     whole, part = max_margin(batch), max_margin(batch, end=0.0)
     assert part.n_iter < whole.n_iter
     assert 0.0 < part.margin < whole.margin

@@ -29,7 +29,7 @@ def file(tmp_path):
 
 def test_lists_files_and_the_command_train_one_tagger(file, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    ways = [rb.train(TAGGED), rb.train(file), rb.train([file]), rb.train(rb.read_corpus(str(file)))]
+    ways = [rb.train(TAGGED), rb.train(file), rb.train([file]), rb.train(rb.open_data(file))]
     ways.append(rb.train(TAGGED, rb.SequencePerceptron(templates="words")))
     assert main(["train", "tiny.conll", "-o", "m", "--quiet"]) == 0
     for each in ways:

@@ -11,7 +11,7 @@ from rosenblatt.exceptions import InputError, ParameterError
 from rosenblatt.tables import collect as collecting
 from rosenblatt.tables.blocks import MemoryBlocks
 from rosenblatt.tables.cache import CachedBlocks
-from rosenblatt.tables.collect import DEFAULT_MEMORY_BYTES, collect, measure, read_blocks
+from rosenblatt.tables.collect import DEFAULT_MEMORY_BYTES, collect, measure
 from rosenblatt.tables.file_source import open_source
 from rosenblatt.tables.reading import Options
 from tests.shared.strategies import noisy, quietly
@@ -144,11 +144,11 @@ def test_a_file_that_is_no_cache_is_not_overwritten(tmp_path):
     thesis.write_text("The only copy.")
     for memory in (0, DEFAULT_MEMORY_BYTES):
         with pytest.raises(ParameterError, match=r"thesis.txt' is not a cache, and would be overwritten"):
-            read_blocks(table, memory=memory, cache=thesis)
+            open_source([str(table)], Options()).blocks(memory=memory, cache=thesis)
     with pytest.raises(ParameterError, match="is not a cache"):
         collect(Chunks((np.array([[1.0], [2.0]]), [0, 1])), memory=0, cache=thesis)
     assert thesis.read_text() == "The only copy."
     thesis.write_text("")
-    assert read_blocks(table, memory=0, cache=thesis).n_rows == 4
+    assert open_source([str(table)], Options()).blocks(memory=0, cache=thesis).n_rows == 4
     thesis.write_bytes(thesis.read_bytes().replace(b"rosenblatt cache 2", b"rosenblatt cache 1"))
-    assert read_blocks(table, memory=0, cache=thesis).n_rows == 4
+    assert open_source([str(table)], Options()).blocks(memory=0, cache=thesis).n_rows == 4

@@ -32,7 +32,7 @@ def test_a_late_zero_begins_reading_again(late, skip_bad):
     assert X.shape == (100_001, 3)
     assert (X != expected).nnz == 0
     np.testing.assert_array_equal(y, labels)
-    blocks = rb.read_blocks(late, memory=1 << 16, cache=late.with_name("cache"), skip_bad=skip_bad)
+    blocks = rb.open_data(late, skip_bad=skip_bad).blocks(memory=1 << 16, cache=late.with_name("cache"))
     assert (blocks.n_rows, blocks.n_features) == X.shape
     with pytest.raises(ReadAgainError, match="zero_based=True"):
         list(rb.open_data(late).chunks())

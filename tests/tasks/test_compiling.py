@@ -7,10 +7,9 @@ import sys
 
 import pytest
 
-import rosenblatt as rb
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.loops.compilation import MESSAGE
-from rosenblatt.tasks.compiling import GROUPS, LoopGroup
+from rosenblatt.tasks.compiling import GROUPS, LoopGroup, compile_loops
 
 COUNTING = """
 import sys
@@ -110,7 +109,7 @@ def test_compiling_says_what_it_does(monkeypatch):
     said, steps, done = [], [], []
     group = LoopGroup("nothing at all", lambda _: iter([lambda: done.append(1)] * 2))
     monkeypatch.setitem(GROUPS, "nothing", group)
-    assert rb.compile_loops("nothing", log=said.append, progress=lambda *step: steps.append(step)) == 0
+    assert compile_loops("nothing", log=said.append, progress=lambda *step: steps.append(step)) == 0
     assert said == ["nothing: nothing at all …"]
     assert steps == [(0, 2), (1, 2), (2, 2)]
     assert done == [1, 1]
@@ -118,4 +117,4 @@ def test_compiling_says_what_it_does(monkeypatch):
 
 def test_an_unknown_group_is_named_with_those_there_are():
     with pytest.raises(ParameterError, match=r"no group of loops 'tagger'.*all, perceptrons, .*taggers"):
-        rb.compile_loops("tagger")
+        compile_loops("tagger")

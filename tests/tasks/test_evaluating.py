@@ -50,8 +50,8 @@ def test_labels_that_the_model_does_not_know():
 def test_folds_from_places_and_from_memory_are_the_same():
     X, y, _ = rb.read_table("@iris")
     settings = {"folds": 4, "scale": True, "seed": 3}
-    placed = rb.cross_validate("averaged", "@iris", parameters={"max_iter": 20}, **settings)
-    held = rb.cross_validate(rb.Perceptron(average=True, max_iter=20, random_state=3), X, y, **settings)
+    placed = rb.evaluate_folds("averaged", "@iris", parameters={"max_iter": 20}, **settings)
+    held = rb.evaluate_folds(rb.Perceptron(average=True, max_iter=20, random_state=3), X, y, **settings)
     assert [each.confusion.tolist() for each in placed.folds] == [each.confusion.tolist() for each in held.folds]
     assert placed.total.n_rows == 150
     assert (placed.learner, held.learner) == ("averaged", "Perceptron")
@@ -67,7 +67,7 @@ def test_each_row_is_predicted_once_by_a_model_that_did_not_see_it():
             return super().fit_blocks(blocks, **kwargs)
 
     X, y = np.arange(20.0)[:, None], np.arange(20) >= 10
-    found = rb.cross_validate(Remembering(), X, y, folds=5)
+    found = rb.evaluate_folds(Remembering(), X, y, folds=5)
     assert seen == [16] * 5
     assert [each.n_rows for each in found.folds] == [4] * 5
 
@@ -75,7 +75,7 @@ def test_each_row_is_predicted_once_by_a_model_that_did_not_see_it():
 @pytest.mark.parametrize("folds", [1, 6])
 def test_impossible_numbers_of_folds(folds):
     with pytest.raises(ParameterError, match="fold"):
-        rb.cross_validate("averaged", [[0], [1], [2], [3]], [0, 1, 0, 1], folds=folds)
+        rb.evaluate_folds("averaged", [[0], [1], [2], [3]], [0, 1, 0, 1], folds=folds)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_impossible_numbers_of_folds(folds):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_folds_are_the_same_on_any_number_of_threads(monkeypatch, learner):
     monkeypatch.setattr(threads, "FEW_VALUES", 0)
-    found = [rb.cross_validate(learner, "@iris", folds=7, scale=True, n_jobs=n).to_json() for n in (1, 2, 5)]
+    found = [rb.evaluate_folds(learner, "@iris", folds=7, scale=True, n_jobs=n).to_json() for n in (1, 2, 5)]
     assert found[0] == found[1] == found[2]
 
 
@@ -99,7 +99,7 @@ def test_the_first_fold_that_fails_is_told(monkeypatch):
     X, y = np.arange(12.0)[:, None], np.arange(12) % 2
     X[11] = X[0] = np.nan
     with pytest.raises(NonFiniteError) as alone:
-        rb.cross_validate("perceptron", X, y, folds=3)
+        rb.evaluate_folds("perceptron", X, y, folds=3)
     with pytest.raises(NonFiniteError) as together:
-        rb.cross_validate("perceptron", X, y, folds=3, n_jobs=3)
+        rb.evaluate_folds("perceptron", X, y, folds=3, n_jobs=3)
     assert str(alone.value) == str(together.value)

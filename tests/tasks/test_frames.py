@@ -49,7 +49,7 @@ def test_a_frame_is_trained_on_as_its_file_is(of_kind, file):
     assert names == rb.read_table(file, target="species").names
     assert (X != rb.read_table(file, target="species").X).nnz == 0
     assert y.tolist() == PEAKS["species"].tolist()
-    found, expected = (rb.cross_validate("averaged", each, target="species", scale=True) for each in (frame, file))
+    found, expected = (rb.evaluate_folds("averaged", each, target="species", scale=True) for each in (frame, file))
     assert str(found) == str(expected)
     told = [io.BytesIO(), io.BytesIO()]
     for data, stream in zip((frame, file), told, strict=True):
@@ -60,7 +60,7 @@ def test_a_frame_is_trained_on_as_its_file_is(of_kind, file):
 def test_a_pipeline_that_encodes_tables_is_cross_validated(of_kind):
     pipeline = make_pipeline(rb.TableEncoder(scale=True), rb.Perceptron(average=True))
     X, y = PEAKS.drop(columns="species"), PEAKS["species"]
-    found = rb.cross_validate(pipeline, of_kind(X), y, folds=4)
+    found = rb.evaluate_folds(pipeline, of_kind(X), y, folds=4)
     assert found.learner == "Perceptron"
     assert found.total.n_rows == 60
     assert found.total.accuracy > 0.9
@@ -73,7 +73,7 @@ def test_a_pipeline_that_encodes_tables_is_cross_validated(of_kind):
         model = make_pipeline(rb.TableEncoder(scale=True), rb.Perceptron(average=True))
         model.fit(X[fold != k], y[fold != k])
         assert each.accuracy == (model.predict(X[fold == k]) == y[fold == k]).mean()
-    again = rb.cross_validate(pipeline, of_kind(X), y, folds=4, n_jobs=2)
+    again = rb.evaluate_folds(pipeline, of_kind(X), y, folds=4, n_jobs=2)
     assert str(again) == str(found)
 
 
@@ -81,12 +81,12 @@ def test_other_tables_in_memory_are_cross_validated():
     mail = ["win a prize", "home at six", "free prize", "see you at home", "a prize for you", "at six then"]
     labels = ["spam", "ham"] * 3
     pipeline = make_pipeline(rb.TableEncoder(bits=8), rb.Perceptron(max_iter=20))
-    texts = rb.cross_validate(pipeline, mail, labels, folds=3)
+    texts = rb.evaluate_folds(pipeline, mail, labels, folds=3)
     assert texts.total.n_rows == 6
     mappings = [{"n": 0.1 * k, "kind": "ab"[k % 2]} for k in range(6)]
-    assert rb.cross_validate(pipeline, mappings, labels, folds=3).total.accuracy == 1.0
+    assert rb.evaluate_folds(pipeline, mappings, labels, folds=3).total.accuracy == 1.0
     with pytest.raises(ParameterError, match="The learner is a pipeline"):
-        rb.cross_validate(pipeline, mail, labels, scale=True)
+        rb.evaluate_folds(pipeline, mail, labels, scale=True)
 
 
 @pytest.mark.parametrize(

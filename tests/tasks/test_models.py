@@ -10,6 +10,8 @@ import pytest
 
 import rosenblatt as rb
 from rosenblatt.exceptions import ParameterError
+from rosenblatt.tasks.contents import inspect_model
+from rosenblatt.tasks.updates import trace_updates
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 
@@ -31,7 +33,7 @@ def test_predictions_go_to_a_file_or_a_stream(tmp_path):
 
 @pytest.mark.parametrize("path", sorted((GOLDEN / "files").glob("*.model")), ids=lambda path: path.stem)
 def test_the_contents_of_every_model_are_json(path):
-    contents = rb.inspect_model(path, weights=3)
+    contents = inspect_model(path, weights=3)
     told = json.loads(json.dumps(contents.to_json(), allow_nan=False))
     assert told["learner"] == contents.learner
     assert len(told["weights"]) <= 3 * max(1, len(contents.classes) * (len(contents.classes) - 1) // 2)
@@ -39,7 +41,7 @@ def test_the_contents_of_every_model_are_json(path):
 
 
 def test_kernels_in_json_are_shown_as_in_python():
-    told = rb.inspect_model(GOLDEN / "files" / "missing-scaled-kernel.model").to_json()
+    told = inspect_model(GOLDEN / "files" / "missing-scaled-kernel.model").to_json()
     assert told["parameters"]["kernel"].startswith("Polynomial(degree=2")
 
 
@@ -59,16 +61,16 @@ def test_reports_of_files_and_of_rows_in_memory(tmp_path):
 
 @pytest.mark.filterwarnings("ignore:.*:sklearn.exceptions.ConvergenceWarning")
 def test_updates_of_a_run():
-    run = rb.trace_updates("@xor", max_iter=3)
+    run = trace_updates("@xor", max_iter=3)
     assert run.to_json(limit=2)["updates"]["index"] == run.estimator.trace_.index[:2].tolist()
     assert "more" in run.to_text(limit=1)
     with pytest.raises(ParameterError, match="beyond the 4 rows"):
-        rb.trace_updates("@xor", first=5)
+        trace_updates("@xor", first=5)
 
 
 @pytest.mark.parametrize("name", ["AdaptiveFilter", "AdaptiveFilter-complex"])
 def test_a_filter_of_signals_is_inspected_without_features(name):
-    contents = rb.inspect_model(GOLDEN / f"{name}.v1.safetensors")
+    contents = inspect_model(GOLDEN / f"{name}.v1.safetensors")
     assert contents.n_features is None
     assert contents.to_json()["features"] is None
     assert str(contents).startswith("AdaptiveFilter(")
@@ -80,4 +82,4 @@ def test_parameters_that_are_arrays_are_inspected(tmp_path):
         warnings.simplefilter("ignore")
         clf.fit(np.eye(4), [0, 1, 0, 1])
     rb.save(clf, tmp_path / "m")
-    assert "[2, 3]" in str(rb.inspect_model(tmp_path / "m"))
+    assert "[2, 3]" in str(inspect_model(tmp_path / "m"))

@@ -81,7 +81,7 @@ def test_the_function_and_the_command_train_one_model_without_options(table, tmp
 
 def test_cross_validation_scales_as_the_command_does(table, capsys):
     assert main(["evaluate", "--cv", "3", str(table), "--json", "--quiet"]) == 0
-    assert json.loads(capsys.readouterr().out) == rb.cross_validate("averaged", table, folds=3).to_json()
+    assert json.loads(capsys.readouterr().out) == rb.evaluate_folds("averaged", table, folds=3).to_json()
 
 
 @pytest.mark.filterwarnings("ignore:.*:sklearn.exceptions.ConvergenceWarning")

@@ -20,6 +20,7 @@ from rosenblatt.exceptions import (
     ShapeError,
     UndecidedError,
 )
+from rosenblatt.rows.batch import as_batch
 from rosenblatt.theory.training_set import TrainingSet, largest_square
 from tests.shared.examples import examples
 from tests.shared.margin_oracles import largest_margin
@@ -284,8 +285,8 @@ def test_the_radius_is_exact(problem):
     X = problem.X / 7
     expected = max(sum(Fraction(value) ** 2 for value in x) for x in X.tolist())
     assert TrainingSet(X, problem.y).square == expected
-    assert largest_square(rb.as_batch(csr_array(X), problem.y)) == expected
-    assert largest_square(rb.as_batch(X * 2.0**900, problem.y)) == expected * 4**900
+    assert largest_square(as_batch(csr_array(X), problem.y)) == expected
+    assert largest_square(as_batch(X * 2.0**900, problem.y)) == expected * 4**900
 
 
 @pytest.mark.parametrize("seed", [2, 5, 13, 18])
@@ -494,7 +495,7 @@ def test_rows_normalised_in_floats_have_the_unit_norm_bound(dtype):
     X /= np.linalg.norm(X, axis=1)[:, None]
     y = X[:, 0] > 0
     found = rb.bounds(X, y)
-    assert largest_square(rb.as_batch(X, y)) > 1
+    assert largest_square(as_batch(X, y)) > 1
     assert found["unit_norm"].applies
     assert found["unit_norm"].formula == "R²/γ²"
     assert found["unit_norm"].rational == found["origin"].rational

@@ -47,7 +47,7 @@ def check(
 ) -> int:
     """Check PROOF against DATA, in exact arithmetic."""
     from rosenblatt.certify.proof_reader import read_file, verify_proofs
-    from rosenblatt.tasks.data import held_reading, open_data, require_numbers, table_of
+    from rosenblatt.tasks.data import held_reading, require_numbers, source_of, table_of
 
     try:
         proofs = read_file(proof)
@@ -64,7 +64,7 @@ def check(
     usual = Options()
     given = {name: value for name, value in options.items() if value != getattr(usual, name)}
     held = {name: value for name, value in held_reading(proofs, proof).items() if name not in given}
-    source = open_data(*data, **held, **given)
+    source = source_of(data, {**held, **given})
     table = table_of(source, output.remark)
     found, verdict = verify_proofs(proofs, table.X, table.y)
     if not found:

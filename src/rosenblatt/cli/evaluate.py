@@ -44,8 +44,8 @@ def evaluate(
     output: Output,
 ) -> None:
     """Measure MODEL on DATA: accuracy, precision, recall, F1, ROC AUC, thresholds and the confusion matrix."""
-    from rosenblatt.tasks.evaluating import cross_validate
     from rosenblatt.tasks.evaluating import evaluate as evaluate_model
+    from rosenblatt.tasks.evaluating import evaluate_folds
 
     found: Any
     if cv is not None:
@@ -53,7 +53,7 @@ def evaluate(
 
         if reads_sentences(places, label, options["format"]):
             raise click.UsageError("--cv is for tables: hold out sentences with `rosenblatt train --holdout`")
-        found = cross_validate(
+        found = evaluate_folds(
             learner,
             places,
             folds=cv,

@@ -187,7 +187,7 @@ class OrdinalPerceptron(ClassifierMixin, OneVector):  # type: ignore[misc]
         Parameters
         ----------
         blocks : Blocks
-            See `rosenblatt.read_blocks`.
+            See `rosenblatt.tables.source.Source.blocks`.
         """
         with interruptible():
             self._check_parameters()

@@ -205,7 +205,7 @@ class PerceptronCore(OnlineLearning):
         Parameters
         ----------
         blocks : Blocks
-            See `rosenblatt.tables.collect`.
+            Those of ``rosenblatt.open_data(…).blocks()``; see `rosenblatt.tables.source.Source.blocks`.
         checkpoint : path or None
             A file for the state of training, written after passes and every minute within long ones. It stays
             after the end; `rosenblatt.learning.checkpoint.discard` removes it once the model is saved. Only its

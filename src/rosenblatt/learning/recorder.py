@@ -59,7 +59,7 @@ def exact_curve(trace: Trace, X: Any, y: Any, validation: tuple[Any, Any] | None
     >>> import rosenblatt as rb
     >>> X, y = rb.datasets.load_or()
     >>> clf = rb.Perceptron(order="cyclic").fit(X, y)
-    >>> rb.exact_curve(clf.trace_, X, y).training.tolist()[-1]
+    >>> exact_curve(clf.trace_, X, y).training.tolist()[-1]
     0.0
     """
     models = trace.after_each_pass(X, y)

@@ -188,7 +188,7 @@ def certify_corpus(
     log : callable
         Is called with one sentence at a time about what was read.
     **options
-        ``format`` and ``encoding``; see `rosenblatt.read_corpus`.
+        ``format`` and ``encoding``; see `rosenblatt.sequences.conll.read_corpus`.
 
     Returns
     -------

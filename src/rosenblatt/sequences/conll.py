@@ -120,7 +120,7 @@ def read_corpus(
     >>> lines = ["the DET", "dog NOUN", "", "dogs NOUN", "bark VERB", ""]
     >>> with TemporaryDirectory() as folder:
     ...     _ = Path(folder, "two.conll").write_text(chr(10).join(lines), "utf-8")
-    ...     corpus = rb.read_corpus(f"{folder}/two.conll")
+    ...     corpus = read_corpus(f"{folder}/two.conll")
     >>> corpus.tokens("1"), corpus.tokens("2")
     ([['the', 'dog'], ['dogs', 'bark']], [['DET', 'NOUN'], ['NOUN', 'VERB']])
     """

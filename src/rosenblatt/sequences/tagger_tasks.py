@@ -240,7 +240,7 @@ def evaluate_tagger(
     log : callable
         Is called with one sentence at a time about what was read.
     **options
-        ``format`` and ``encoding``; see `rosenblatt.read_corpus`.
+        ``format`` and ``encoding``; see `rosenblatt.sequences.conll.read_corpus`.
     """
     model = OpenedModel.open(model) if isinstance(model, str | os.PathLike) else model
     tagger = tagger_of(model)
@@ -304,7 +304,7 @@ def tag_file(
     log : callable
         Is called with one sentence at a time about what was read.
     **options
-        ``format`` and ``encoding``; see `rosenblatt.read_corpus`.
+        ``format`` and ``encoding``; see `rosenblatt.sequences.conll.read_corpus`.
     """
     model = OpenedModel.open(model) if isinstance(model, str | os.PathLike) else model
     tagger = tagger_of(model)

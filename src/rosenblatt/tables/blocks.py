@@ -64,7 +64,7 @@ class Blocks(ABC):
         return self.summary.facts
 
     def unscaled(self) -> Batch:
-        """Return all rows, which must be in memory, as they were before scaling; a proof is about these."""
+        """Return all rows before scaling, which must be in memory; a proof is about these."""
         assert self.whole is not None, "the rows are in memory"
         return self.whole
 
@@ -152,7 +152,7 @@ class MemoryBlocks(Blocks):
         super().__init__(DataSummary(*shape, batch.classes, batch.counts, cuts, batch.names, facts), identity)
 
     def unscaled(self) -> Batch:
-        """Return all rows as they were before scaling."""
+        """Return all rows before scaling."""
         return self.whole if self._unscaled is None else self._unscaled()
 
     def read(self, block: int) -> Batch:

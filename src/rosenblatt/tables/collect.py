@@ -26,8 +26,7 @@ from rosenblatt.tables.block_layout import checksum, stored_arrays
 from rosenblatt.tables.blocks import Blocks, Change, MemoryBlocks, protect_rows
 from rosenblatt.tables.builder import BLOCK_BYTES, Builder, chunks_of, facts_of, rows_of_block
 from rosenblatt.tables.cache import LIVE_ITEMS, CachedBlocks, CacheWriter, StaleError, ahead, require_replaceable
-from rosenblatt.tables.reading import Options
-from rosenblatt.tables.source import Known, ReadAgainError, Source
+from rosenblatt.tables.source import DEFAULT_MEMORY_BYTES, Known, ReadAgainError, Source
 from rosenblatt.tables.statistics import DataSummary, Facts, Statistics, digest
 from rosenblatt.threads import ordered
 from rosenblatt.typing import Ints
@@ -39,7 +38,6 @@ __all__ = [
     "collect",
     "fingerprint_of",
     "measure",
-    "read_blocks",
 ]
 
 
@@ -193,51 +191,9 @@ def type_of(source: Source) -> np.dtype[Any] | None:
     return next(ahead(first()), None)
 
 
-DEFAULT_MEMORY_BYTES = 1 << 28
 SAMPLE_BYTES, SAMPLE_PLACES = 1 << 16, 16  # bytes, and places in a file where so many are read to recognise it
 
 _log = logging.getLogger("rosenblatt.tables")
-
-
-def read_blocks(
-    *places: str | os.PathLike[str],
-    memory: int = DEFAULT_MEMORY_BYTES,
-    cache: str | os.PathLike[str] = "auto",
-    **options: Any,
-) -> Blocks:
-    r"""Read files of any size into blocks of rows, for `Perceptron.fit_blocks`.
-
-    Parameters
-    ----------
-    *places : str or path
-        Files of any format, globs, or ``-`` for standard input; several are read as one data set.
-    memory, cache
-        See `collect`.
-    **options
-        How to read them: the attributes of `rosenblatt.tables.reading.Options`, such as ``target="label"``.
-
-    Returns
-    -------
-    Blocks
-        The rows, in memory or in a cache beside the first file.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> from rosenblatt import Perceptron
-    >>> with TemporaryDirectory() as folder:
-    ...     table = Path(folder) / "or.csv"
-    ...     _ = table.write_text("a,b,either\n0,0,no\n1,0,yes\n0,1,yes\n1,1,yes\n")
-    ...     blocks = read_blocks(table, target="either")
-    >>> blocks.n_rows, blocks.names
-    (4, ('a', 'b'))
-    >>> Perceptron(order="cyclic").fit_blocks(blocks).coef_
-    array([[2., 2.]])
-    """
-    from rosenblatt.tables.file_source import open_source
-
-    source = open_source([os.fspath(place) for place in places], Options(**options))
-    return collect(source, memory=memory, cache=cache)
 
 
 def collect(

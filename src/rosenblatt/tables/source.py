@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,12 @@ from rosenblatt.rows.batch import Chunk, Skipped
 from rosenblatt.tables.reading import Options
 from rosenblatt.tables.recipe import Recipe, TableRecipe
 
-__all__ = ["Known", "ReadAgainError", "Source"]
+if TYPE_CHECKING:
+    from rosenblatt.tables.blocks import Blocks
+
+__all__ = ["DEFAULT_MEMORY_BYTES", "Known", "ReadAgainError", "Source"]
+
+DEFAULT_MEMORY_BYTES = 1 << 28
 
 
 class ReadAgainError(FormatError):
@@ -63,6 +69,32 @@ class Source(ABC):
     @abstractmethod
     def chunks(self) -> Iterator[Chunk]:
         """Yield all rows, chunk by chunk."""
+
+    def blocks(self, *, memory: int = DEFAULT_MEMORY_BYTES, cache: str | os.PathLike[str] = "auto") -> Blocks:
+        r"""Read all rows into blocks, for `fit_blocks`: in memory, or in a cache beside the first file.
+
+        Parameters
+        ----------
+        memory, cache
+            See `rosenblatt.tables.collect.collect`.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> import rosenblatt as rb
+        >>> with TemporaryDirectory() as folder:
+        ...     table = Path(folder) / "or.csv"
+        ...     _ = table.write_text("a,b,either\n0,0,no\n1,0,yes\n0,1,yes\n1,1,yes\n")
+        ...     blocks = rb.open_data(table, target="either").blocks()
+        >>> blocks.n_rows, blocks.names
+        (4, ('a', 'b'))
+        >>> rb.Perceptron(order="cyclic").fit_blocks(blocks).coef_
+        array([[2., 2.]])
+        """
+        from rosenblatt.tables.collect import collect
+
+        return collect(self, memory=memory, cache=cache)
 
     def known(self) -> Known | None:
         """Return the classes and the size if they are known without reading all rows, else None."""

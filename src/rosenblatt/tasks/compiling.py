@@ -56,7 +56,7 @@ def compile_loops(*groups: str, log: Log = log_info, progress: Callable[[int, in
     Examples
     --------
     >>> import rosenblatt as rb
-    >>> n = rb.compile_loops("taggers")  # doctest: +SKIP
+    >>> n = compile_loops("taggers")  # doctest: +SKIP
     """
     unknown = [name for name in groups if name not in GROUPS and name != "all"]
     if unknown:

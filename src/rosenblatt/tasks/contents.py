@@ -120,7 +120,7 @@ def inspect_model(path: Place, *, weights: int = 10) -> ModelContents:
     >>> import rosenblatt as rb
     >>> with TemporaryDirectory() as folder:
     ...     rb.train("@or", "perceptron", parameters={"order": "cyclic"}).save(f"{folder}/or.model")
-    ...     contents = rb.inspect_model(f"{folder}/or.model")
+    ...     contents = inspect_model(f"{folder}/or.model")
     >>> contents.learner, contents.training["stop_reason_"]
     ('Perceptron', 'separated')
     >>> contents.weights[0]

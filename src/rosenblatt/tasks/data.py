@@ -136,8 +136,8 @@ class DataTable(NamedTuple):
     names: tuple[str, ...] | None
 
 
-def open_data(*places: Place, **options: Any) -> Source:
-    """Open files, a built-in set or a dataframe as a source of labelled rows.
+def open_data(*places: Place, **options: Any) -> Any:
+    """Open files, a built-in set or a dataframe as a source of labelled rows; read files of sentences.
 
     Parameters
     ----------
@@ -149,8 +149,9 @@ def open_data(*places: Place, **options: Any) -> Source:
 
     Returns
     -------
-    Source
-        Its `chunks` are the rows. Only the first rows of a file have been read.
+    Source or Corpus
+        The `chunks` of a source are its rows, and its `blocks` are what `fit_blocks` takes. Only the first rows of
+        a file have been read. Files of sentences, by their name or `format`, are a `Corpus` of all sentences.
 
     Raises
     ------
@@ -166,6 +167,8 @@ def open_data(*places: Place, **options: Any) -> Source:
     >>> [chunk.n_rows for chunk in source.chunks()]
     [150]
     """
+    if reads_sentences(places, format=options.get("format")):
+        return open_sentences(places, options)
     return open_places(places_of(places), read_options(options), None)
 
 
@@ -203,7 +206,7 @@ def read_table(*places: Place, log: Log = log_info, **options: Any) -> DataTable
     >>> y.tolist(), names
     (['apple', 'banana', 'banana'], ('weight', 'length'))
     """
-    return table_of(open_data(*places, **options), log)
+    return table_of(source_of(places, options), log)
 
 
 def table_of(source: Source, log: Log) -> DataTable:
@@ -263,7 +266,7 @@ def open_places(places: Sequence[Any], options: Options, recipe: Recipe | None) 
 def source_of(data: Data, options: Mapping[str, Any]) -> Source:
     """Return a source as it is, or open the places."""
     if not isinstance(data, Source):
-        return open_data(*places_of(data), **options)
+        return open_places(places_of(data), read_options(options), None)
     require_no_options(options)
     return data
 

@@ -1,4 +1,4 @@
-"""How good a model is, on rows it has not seen: `evaluate` and `cross_validate`."""
+"""How good a model is, on rows it has not seen: `evaluate` and `evaluate_folds`."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from rosenblatt.typing import Ints
 if TYPE_CHECKING:
     from rosenblatt.sequences.tag_scores import SequenceEvaluation
 
-__all__ = ["CrossValidation", "cross_validate", "evaluate"]
+__all__ = ["CrossValidation", "evaluate", "evaluate_folds"]
 
 
 def evaluate(
@@ -200,7 +200,7 @@ class CrossValidation(ShowsText):
         return {"learner": self.learner, "folds": folds, "all": self.total.to_json()}
 
 
-def cross_validate(
+def evaluate_folds(
     learner: Any,
     data: Data | Any,
     y: Any = None,
@@ -253,7 +253,7 @@ def cross_validate(
     Examples
     --------
     >>> import rosenblatt as rb
-    >>> found = rb.cross_validate("soft-margin", "@iris", folds=3, scale=True)
+    >>> found = rb.evaluate_folds("soft-margin", "@iris", folds=3, scale=True)
     >>> [round(fold.accuracy, 2) for fold in found.folds], found.total.n_rows
     ([0.98, 0.92, 0.96], 150)
     """
@@ -322,7 +322,7 @@ def _reads_tables(learner: Any) -> bool:
 def _of_pipeline(
     pipeline: Any, X: Any, y: Any, *, folds: int, positive: Any, seed: int, n_jobs: int | None
 ) -> CrossValidation:
-    """Cross-validate a pipeline on a table in memory; see `cross_validate`."""
+    """Cross-validate a pipeline on a table in memory; see `evaluate_folds`."""
     from sklearn.base import clone
 
     from rosenblatt.rows.labels import as_labels, one_a_row

@@ -163,7 +163,7 @@ def trace_updates(
     Examples
     --------
     >>> import rosenblatt as rb
-    >>> print(rb.trace_updates("@six-points").to_text())
+    >>> print(trace_updates("@six-points").to_text())
     6 rows, 2 features; η = 0.2, start w = (1, 0.5), b = 0, from row 5 on
     <BLANKLINE>
     pass  visit  row  label  score           w     b

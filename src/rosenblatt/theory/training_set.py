@@ -39,7 +39,7 @@ class TrainingSet:
     Parameters
     ----------
     X, y
-        As `rosenblatt.as_batch` takes them.
+        As `rosenblatt.rows.batch.as_batch` takes them.
     clock : Clock or None
         The time limit of decisions and margins, which raise `Unsettled` after it.
 
