@@ -379,6 +379,35 @@ def test_rows_as_people_have_them(tmp_path):
     run(scenario)
 
 
+@pytest.mark.parametrize(
+    ("learner", "part"),
+    [
+        (rb.Perceptron(average=True), "x1"),
+        (rb.KernelPerceptron(kernel=rb.kernels.RBF(0.5), budget=20, max_iter=5), "support point 0"),
+    ],
+)
+def test_an_explanation_adds_up_for_every_kind_of_learner(learner, part, tmp_path):
+    """The parts and the rounding make the score, and are those of `rb.explain`."""
+    model = trained(learner)
+    X, _ = table(3, seed=9)
+
+    async def scenario():
+        async with calling(tmp_path / "data", saved(model, tmp_path)) as server:
+            told = (await server.of_model("explain", row=str(X[1].tolist()))).json()
+            plain = rb.load(tmp_path / "m.model")
+            assert [one["label"] for one in told["explanations"]] == plain.classes_.tolist()
+            for one in told["explanations"]:
+                (own,) = rb.explain(plain, X[1:2], label=one["label"])
+                assert told["label"] == own.label
+                adds = dict(zip(own.names, own.contributions.tolist(), strict=True))
+                assert {each["feature"]: each["contribution"] for each in one["contributions"]} == adds
+                assert part in own.names
+                assert [one[name] for name in ("score", "bias", "rounding")] == [own.score, own.bias, own.rounding]
+                assert abs(one["rounding"]) < 1e-12
+
+    run(scenario)
+
+
 def test_names_that_grow(tmp_path):
     model = rb.Perceptron()
     for x, label in [({"a": 1.0, "b": 2.0}, "no"), ({"b": -1.0, "c": 1.0}, "yes")]:

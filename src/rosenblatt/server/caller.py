@@ -222,7 +222,8 @@ class Explanation:
     label : label
         The answer.
     explanations : list of dict
-        The score of each class as a sum: its ``bias``, and the ``contributions`` of features, the largest first.
+        The score of each class as a sum: its ``bias``, the ``contributions`` of features, or of the support points
+        of a kernel, the largest first, and the ``rounding`` of the sum of floats.
     """
 
     version: int

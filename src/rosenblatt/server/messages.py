@@ -334,7 +334,10 @@ class RollbackAnswer(msgspec.Struct):
 
 
 class Contribution(msgspec.Struct):
-    """What one feature adds to the score: its value times its weight."""
+    """What one feature adds to the score: its value times its weight.
+
+    A kernel has support points in place of features.
+    """
 
     feature: str
     value: float
@@ -343,12 +346,16 @@ class Contribution(msgspec.Struct):
 
 
 class ClassExplanation(msgspec.Struct):
-    """The score of one class, or of the second of two, as a sum."""
+    """The score of one class, or of the second of two, as a sum.
+
+    `rounding` is the score minus the exact sum of all parts: what the sum of floats rounded off.
+    """
 
     label: Label
     score: float
     bias: float
     contributions: list[Contribution]
+    rounding: float = 0.0
 
 
 class ExplainAnswer(msgspec.Struct):

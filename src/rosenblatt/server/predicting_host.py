@@ -31,6 +31,8 @@ from rosenblatt.server.messages import (
 )
 from rosenblatt.server.replica import Replica
 from rosenblatt.server.served_model import ServedModel
+from rosenblatt.tasks.explaining import RowExplanation, machines_of
+from rosenblatt.typing import Floats
 
 __all__ = ["PredictingHost", "explain"]
 
@@ -42,33 +44,41 @@ MAX_EXPLAINED_FEATURES = 100
 
 
 def explain(model: ServedModel, replica: Replica, features: Features) -> ExplainAnswer:
-    """Return what each feature of one row adds to its scores, the largest contributions first."""
-    learner = replica.learner
+    """Return what the features, or the support points, add to the scores of one row, the largest first."""
+    by, names, values, weights = _parts(model, replica.learner, features)
+    labels, scores = replica.decide(features)
+    scheme = replica.learner._scheme
+    binary = scheme.kind == "binary"
+    explained = []
+    for k, label in enumerate(replica.classes[-1:] if binary else replica.classes):
+        which, signs = machines_of(scheme, k)
+        machines, biases = weights[which, :-1], weights[which, -1]
+        score = scores[0] if binary else scores[0][k]
+        found = RowExplanation(
+            0, labels[0], label, score, by, names, values, values, machines=machines, biases=biases, signs=signs
+        )
+        numbers = (values, found.weights, found.contributions)
+        largest = np.argsort(-np.abs(found.contributions), kind="stable")[:MAX_EXPLAINED_FEATURES].tolist()
+        contributions = [Contribution(names[j], *(float(each[j]) for each in numbers)) for j in largest]
+        explained.append(ClassExplanation(label, score, found.bias, contributions, found.rounding))
+    return ExplainAnswer(replica.version, labels[0], explained)
+
+
+def _parts(model: ServedModel, learner: Any, features: Features) -> tuple[str, tuple[str, ...], Floats, Floats]:
+    """Return what the parts of a score are, their names, their values, and their weights with the bias last."""
     if isinstance(learner._state, KernelState):
-        raise RequestError.of(422, "A kernel perceptron has no weights of features, so it cannot explain a score.")
+        expansion = learner._model()
+        values = expansion.kernel_values(features)
+        weights = np.column_stack([np.atleast_2d(expansion.alpha), np.atleast_1d(expansion.intercept)])
+        return "support point", tuple(f"support point {k}" for k in range(len(values))), values, weights
     rows: Any = features.rows
     if isinstance(rows, CSR):
-        places, values = rows.indices.astype(np.int64), rows.data
+        places, values = rows.indices.astype(np.int64), rows.data.astype(np.float64)
     else:
         places = np.flatnonzero(rows[0])
-        values = rows[0][places]
-    scheme = learner._scheme
-    weights = np.atleast_2d(learner._state.part(places).hypothesis()).T  # a row for each feature, the bias last
-    each = weights if scheme.kind == "binary" else scheme.decision(weights)
-    labels, scores = replica.decide(features)
-    classes = replica.classes if scheme.kind != "binary" else replica.classes[-1:]
-    names = model.names
-    explained = []
-    for k, label in enumerate(classes):
-        adds = values * each[:-1, k]
-        largest = np.argsort(-np.abs(adds), kind="stable")[:MAX_EXPLAINED_FEATURES].tolist()
-        contributions = [
-            Contribution(_name(names, int(places[j])), float(values[j]), float(each[j, k]), float(adds[j]))
-            for j in largest
-        ]
-        score = scores[0] if scheme.kind == "binary" else scores[0][k]
-        explained.append(ClassExplanation(label, score, float(each[-1, k]), contributions))
-    return ExplainAnswer(replica.version, labels[0], explained)
+        values = rows[0][places].astype(np.float64)
+    weights = np.atleast_2d(learner._state.part(places).hypothesis())
+    return "feature", tuple(_name(model.names, int(place)) for place in places), values, weights
 
 
 def _name(names: tuple[str, ...] | None, place: int) -> str:

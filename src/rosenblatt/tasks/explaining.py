@@ -44,7 +44,7 @@ from rosenblatt.tasks.data import (
 from rosenblatt.tasks.plain_text import align_columns, count, number
 from rosenblatt.typing import Floats
 
-__all__ = ["Explanation", "RowExplanation", "explain"]
+__all__ = ["Explanation", "RowExplanation", "explain", "machines_of"]
 
 SHOWN_PARTS, SHOWN_ROWS = 10, 5
 """Parts of a row, and rows, that are printed; `to_frame` has all."""
@@ -504,7 +504,7 @@ class _ByClasses:
         told = {"row": row, "label": labels[code], "of": of, "other": other, "score": score}
         if isinstance(model, VotedModel):
             return self._vote(told, features, chosen, scheme.kind == "binary")
-        which, signs = _machines(scheme, chosen)
+        which, signs = machines_of(scheme, chosen)
         if isinstance(model, KernelModel):
             alpha = np.atleast_2d(model.alpha)[which]
             values = model.kernel_values(features)
@@ -541,7 +541,7 @@ def _code(label: Any, classes: NDArray[Any]) -> int:
     return found[0]
 
 
-def _machines(scheme: Scheme, code: int) -> tuple[list[int], Floats]:
+def machines_of(scheme: Scheme, code: int) -> tuple[list[int], Floats]:
     """Return the hyperplanes whose scores make the score of a class, and their signs."""
     if scheme.kind != "ovo":
         which = 0 if scheme.kind == "binary" else code
