@@ -61,6 +61,7 @@ WORKLOADS = {
     "proofs": proofs.proofs,
     "checks": proofs.checks,
     "real-proofs": proofs.real_proofs,
+    "verdicts": proofs.verdicts,
     "echo": echo.cancel,
     "sequences": sequences.sequences,
     "lab-frames": lab.frames,

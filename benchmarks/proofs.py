@@ -7,19 +7,25 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import combinations
 from typing import Any
 
 import highspy
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_svmlight_file
+from sklearn.linear_model import Perceptron as Peer
+from sklearn.model_selection import GridSearchCV
 
 from benchmarks.comparison import AtLeast, AtMost, Comparison
+from benchmarks.data import gaussian
 from benchmarks.timing import Setup, race
 from rosenblatt import Perceptron, certify, datasets
 from rosenblatt.exceptions import TrivialSeparationWarning
 
 LEAST = AtLeast(1 / 3)
+NOISY = ((2000, 20), (20_000, 20), (200_000, 20), (2000, 100), (20_000, 100), (5000, 500))
+LONG = 10**6  # values from which a fit is timed by itself
 TINY = 2000  # values up to which a problem is decided many times a turn
 
 
@@ -77,6 +83,42 @@ def real_proofs(setup: Setup) -> Iterator[Comparison]:
     yield _alone("proofs, all pairs of MNIST", pairs, AtMost(150.0))
     for digit in (0, 1, 8):
         yield _alone(f"proof, MNIST {digit} and the rest", [(X, y == digit)], AtMost(20.0))
+
+
+def verdicts(setup: Setup) -> Iterator[Comparison]:
+    """Fit noisy gaussian rows until a verdict ends it, against the same passes alone; then a grid, and proofs."""
+    for n, d in NOISY:
+        X, y = gaussian(setup.rows(n), d, margin=0.0, noise=0.1)
+        model = Perceptron().fit(X, y)
+        passes = Perceptron(max_iter=model.n_iter_, n_iter_no_change=model.n_iter_, decide=False)
+        calls = 10 if X.size < LONG else 1
+        timed = race({"ours": _of(model.fit, X, y), "peer": _of(passes.fit, X, y)}, setup.repeats, calls)
+        alone = min(timed["peer"].seconds)
+        yield Comparison(
+            f"default fit, noise {n:,}×{d}",
+            "its passes alone",
+            timed["ours"].seconds,
+            timed["peer"].seconds,
+            AtLeast(alone / (2.0 * alone + 0.004)),
+            models=f"{model.stop_reason_}, {model.n_iter_} passes",
+        )
+    X, y = gaussian(setup.rows(2500), 100, margin=0.0, noise=0.1)
+    searches = {
+        name: GridSearchCV(model, {"eta0": np.geomspace(0.01, 100.0, 20)}, cv=5, refit=False)
+        for name, model in (("ours", Perceptron()), ("peer", Peer()))
+    }
+    timed = race({name: _of(search.fit, X, y) for name, search in searches.items()}, setup.repeats)
+    best = " / ".join(f"{search.best_score_:.1%}" for search in searches.values())
+    ours, peer = timed["ours"].seconds, timed["peer"].seconds
+    yield Comparison("GridSearchCV of 100 fits, noise 2,000×100", "Perceptron()", ours, peer, LEAST, models=best)
+    X, y = gaussian(setup.rows(5000), 500, margin=0.0, noise=0.1)
+    for proof, seconds in (("verdict", 0.5), ("exact", 4.0)):
+        call = partial(certify, X, y, ties=False, proof=proof)
+        found = call()
+        assert found.verify(X, y)
+        timed = race({"ours": call}, max(1, setup.repeats // 2))
+        name = f"proof, noise 5,000×500, {proof}"
+        yield Comparison(name, "-", timed["ours"].seconds, [], AtMost(seconds), models=found.verdict)
 
 
 def _alone(name: str, problems: list[tuple[Any, Any]], target: AtMost) -> Comparison:

@@ -9,12 +9,13 @@ import pytest
 from scipy.sparse import csr_array
 
 import rosenblatt as rb
-from rosenblatt.certify import InseparableVerdict, Separable, rigorous
+from rosenblatt.certify import InseparableVerdict, Separable, rigorous, shortcuts
 from rosenblatt.certify.algebra import BLAS, FIXED
 from rosenblatt.certify.decide import decide_in_floats
-from rosenblatt.certify.problem import SeparationProblem
+from rosenblatt.certify.problem import Direction, SeparationProblem
 from rosenblatt.certify.rigorous import contradiction, dependent, norm, recoded, residual, scaled, stretch
 from rosenblatt.certify.shortcuts import peel
+from rosenblatt.certify.sides import bias_of
 from rosenblatt.certify.time_limit import Clock
 from rosenblatt.exceptions import TrivialSeparationWarning
 from rosenblatt.rows.features import as_rows
@@ -74,9 +75,10 @@ def prepared(r):
     return T, weights, A, q, None if found is None or len(found[0]) < D else found
 
 
-def test_bounds_hold_in_rationals():
+def check_bounds(seeds) -> int:
+    """Compare every bound with rationals on adversarial rows; return how many stretches were positive."""
     told = 0
-    for seed in range(examples(1000)):
+    for seed in seeds:
         r = np.random.default_rng(seed)
         T, weights, A, q, found = prepared(r)
         assert Fraction(norm(A)) ** 2 >= squared(exact(A))
@@ -93,10 +95,39 @@ def test_bounds_hold_in_rationals():
         truth = [[value * Fraction(2) ** int(power)] for (value,), power in zip(truth, q, strict=True)]
         truth = product(transposed(exact(C)), truth)
         assert Fraction(residual(T, weights, q, r_, C)) ** 2 >= squared(truth)
-    assert told > examples(1000) / 4
+    return told
 
 
-ONE = np.array([1.0])
+def test_bounds_hold_in_rationals():
+    assert check_bounds(range(examples(1000))) > examples(1000) / 4
+
+
+def scored(seed):
+    """Return the bound of the error of scores of adversarial rows, and the largest error."""
+    r = np.random.default_rng(seed)
+    X = adversarial(r, (int(r.integers(2, 6)), int(r.integers(1, 8))))
+    problem = SeparationProblem(as_rows(X), np.resize([1.0, -1.0], len(X)), bias=False)
+    v = Direction.of_floats(adversarial(r, X.shape[1]))
+    f, error = problem.scores(v)
+    truth = problem.exact_scores(np.arange(len(X)), v)
+    return Fraction(error), max(abs(Fraction(a) - b) for a, b in zip(f.tolist(), truth, strict=True))
+
+
+def test_scores_err_by_less_than_their_bound():
+    wrong = 0
+    for seed in range(examples(1000)):
+        error, largest = scored(seed)
+        assert largest <= error
+        wrong += largest > 0
+    assert wrong > examples(1000) / 4  # a bound of 0 would not hold
+
+
+def test_a_score_that_rounds_to_another_sign_needs_its_error_bound(monkeypatch):
+    problem = SeparationProblem(as_rows([[1.0, -1.0, 1.0]]), np.array([1.0]), bias=False)
+    v = Direction.of_integers([2**60, 2**60 + 100, 1])  # 1 − 1 + 2⁻⁶⁰ in floats
+    assert bias_of(problem, v) is None
+    monkeypatch.setattr(SeparationProblem, "error", lambda *_, **__: 0.0)
+    assert bias_of(problem, v) is not None
 
 
 def test_a_sum_that_rounds_to_zero_needs_its_error_bound(monkeypatch):
@@ -108,15 +139,49 @@ def test_a_sum_that_rounds_to_zero_needs_its_error_bound(monkeypatch):
     assert residual(T, weights, q, r, np.eye(1)) < 2.0**-60
 
 
-def test_a_product_that_rounds_to_one_needs_its_error_bound(monkeypatch):
-    r = np.random.default_rng(0)
-    a = 0.5 + r.random(1000) / 2.0
-    a = next(x for x in a if x * (1.0 / x) == 1.0 and Fraction(x) * Fraction(1.0 / x) < 1)
-    A, C = np.array([[a]]), np.array([[1.0 / a]])
-    assert stretches(product(exact(A), exact(C)), stretch(A, C, A * C))
-    monkeypatch.setattr(rigorous, "gamma", lambda k: 0.0)
-    monkeypatch.setattr(rigorous, "UNIT", 0.0)
-    assert not stretches(product(exact(A), exact(C)), stretch(A, C, A * C))
+def without(monkeypatch, k: int) -> None:
+    """Leave out the errors of sums of k products."""
+    whole = rigorous.gamma
+    monkeypatch.setattr(rigorous, "gamma", lambda terms: 0.0 if terms == k + 2 else whole(terms))
+
+
+def test_products_that_cancel_need_the_error_of_their_sum(monkeypatch):
+    a, b, tiny = 1.6369616873214543, 1.2697867137638703, 2.0**-20
+    A, C = np.array([[a, b], [0.0, tiny], [0.0, 0.0]]), np.array([[1.0 / a, -b / tiny / a], [0.0, 1.0 / tiny]])
+    B, AC = FIXED.product(A, C), product(exact(A), exact(C))
+    assert B[0, 1] == 0.0 != AC[0][1]  # A C seems orthonormal
+    assert stretches(AC, stretch(A, C, B))
+    without(monkeypatch, 2)  # products with C have two terms
+    assert not stretches(AC, stretch(A, C, B))
+
+
+def test_a_sum_of_squares_that_rounds_to_one_needs_its_error_bound(monkeypatch):
+    A, C = np.full((1000, 1), 0.03162277660168376), np.eye(1)
+    AC = exact(A)
+    assert stretches(AC, stretch(A, C, A))
+    without(monkeypatch, 1000)
+    assert not stretches(AC, stretch(A, C, A))
+
+
+def test_one_row_contradicts_nothing(monkeypatch):
+    Z, weights = np.array([[1.0]]), np.array([0.9])
+    assert contradiction(Z, weights, bias=False) is None
+    with monkeypatch.context() as patch:  # p above the weights
+        patch.setattr(rigorous, "equilibrated", _doubled)
+        assert contradiction(Z, weights, bias=False) is not None
+    with monkeypatch.context() as patch:
+        patch.setattr(rigorous.Bound, "ratio", _divided(2.0))
+        assert contradiction(Z, weights, bias=False) is not None
+    with monkeypatch.context() as patch:  # without what was computed, the errors alone
+        patch.setattr(rigorous, "residual", lambda *_: 1e-15)
+        assert contradiction(Z, weights, bias=False) is not None
+
+
+def test_any_matrix_may_be_tried_because_its_stretch_is_bounded(monkeypatch):
+    T, weights, C = np.array([[1.0]]), np.array([0.9]), np.array([[2.0**-10]])
+    assert rigorous.judged(T, weights, C)[0].ratio >= 1.0
+    monkeypatch.setattr(rigorous, "stretch", lambda *_: 1.0)
+    assert rigorous.judged(T, weights, C)[0].ratio < 1.0
 
 
 def test_norms_are_rounded_up(monkeypatch):
@@ -226,12 +291,30 @@ def test_adversarial_problems():
     assert sum(number for (_, found), number in counts.items() if found != "undecided") > examples(400) / 2
 
 
-def _by_half(self):
-    return self.residual / self.stretch / 2**20 if self.stretch > 0.0 else np.inf
+def _divided(factor):
+    return property(lambda self: self.residual / self.stretch / factor if self.stretch > 0.0 else np.inf)
+
+
+def _doubled(T, weights, equilibrated=rigorous.equilibrated):
+    A, p, q = equilibrated(T, weights)
+    return 2.0 * A, p + 1, q
+
+
+def _all_forced(X, y, bias, forced=shortcuts._forced_dense):
+    layer = forced(X, y, bias)
+    return None if layer is None else layer._replace(rows=np.arange(len(X)))
 
 
 MUTANTS = {
-    "a bound of nearly nothing": (rigorous.Bound, "ratio", property(_by_half), ["near", "ulp", "touching"]),
+    "weights of twice the size": (rigorous, "equilibrated", _doubled, ["near", "ulp", "touching"]),
+    "rows where the feature is c peel off too": (
+        shortcuts,
+        "_forced_dense",
+        _all_forced,
+        ["touching", "integers"],
+    ),
+    "half the bound": (rigorous.Bound, "ratio", _divided(2.0), ["near", "ulp", "touching"]),
+    "a bound of nearly nothing": (rigorous.Bound, "ratio", _divided(2.0**20), ["near", "ulp", "touching"]),
     "dependence unchecked": (rigorous, "dependent", lambda *_: True, ["singular", "collinear"]),
     "weights of 0": (rigorous, "scaled_down", lambda weights: np.maximum(weights, 0.0), ["touching", "near"]),
 }
@@ -245,21 +328,26 @@ def test_mutants_are_caught(mutant, monkeypatch):
     assert any(attack(500, seed, whole=0.0, kinds=kinds)[1] for seed in range(8))
 
 
-def test_the_loops_equal_blas_up_to_rounding():
+@pytest.mark.parametrize("width", [4, 8, 9, 26])  # loops take eight rows at a time, and the rest singly
+def test_the_loops_equal_blas_up_to_rounding(width):
     r = np.random.default_rng(0)
-    A, b = r.standard_normal((37, 9)), r.standard_normal(9)
+    A, b = r.standard_normal((61, width)), r.standard_normal(width)
     G = FIXED.gram(A)
     assert np.allclose(G, BLAS.gram(A), rtol=1e-13)
     assert np.allclose(FIXED.solver(G, 0.5)(b), BLAS.solver(G, 0.5)(b), rtol=1e-12)
     assert np.allclose(FIXED.times(A, b), A @ b, rtol=1e-12)
     assert FIXED.solver(-G, 0.0) is BLAS.solver(-G, 0.0) is None
-    R, pivots, rank = FIXED.triangle(FIXED.gram(np.hstack([A, A[:, :2] + A[:, 2:4]])), 1e-9)
-    assert rank == 9
-    assert sorted(pivots) == list(range(11))
-    C = FIXED.inverse(np.ascontiguousarray(R[:9, :9]))
-    assert np.allclose(
-        FIXED.gram(FIXED.product(np.hstack([A, A[:, :2] + A[:, 2:4]])[:, pivots[:9]], C)), np.eye(9)
-    )
+    R = G.copy()
+    assert not FIXED.factorised(G.copy(), 1e9)
+    assert FIXED.factorised(R, 1e-9)
+    assert np.allclose(np.triu(R), np.linalg.cholesky(G).T)
+    assert np.allclose(FIXED.inverse(R), np.linalg.inv(np.triu(R)))
+    more = np.hstack([A, A[:, :2] + A[:, 2:4]])
+    R, pivots, rank = FIXED.triangle(FIXED.gram(more), 1e-9)
+    assert rank == width
+    assert sorted(pivots) == list(range(width + 2))
+    C = FIXED.inverse(np.ascontiguousarray(R[:width, :width]))
+    assert np.allclose(FIXED.gram(FIXED.product(more[:, pivots[:width]], C)), np.eye(width))
 
 
 @pytest.mark.parametrize("bias", [True, False])

@@ -78,9 +78,12 @@ class Fixed:
 
         return solve
 
-    def factorised(self, G: Floats) -> bool:
-        """Turn a matrix into its Cholesky factor R, G = Rᵀ R, in the upper triangle; tell if that was possible."""
-        return fixed_factor(G)
+    def factorised(self, G: Floats, least: float = 0.0) -> bool:
+        """Turn a matrix into its Cholesky factor R, G = Rᵀ R, in the upper triangle; tell if that was possible.
+
+        It was not if a pivot is not above `least`.
+        """
+        return fixed_factor(G, least)
 
     def triangle(self, G: Floats, least: float) -> tuple[Floats, Ints, int]:
         """Return R, pivots and a rank with G[pivots][:, pivots] ≈ Rᵀ R; pivots up to `least` count as 0."""
@@ -137,8 +140,8 @@ def fixed_gram(A: Floats, G: Floats) -> None:
 
 
 @jit
-def fixed_factor(R: Floats) -> bool:
-    """Turn the upper triangle of a matrix into its Cholesky factor; return whether all pivots are positive.
+def fixed_factor(R: Floats, least: float) -> bool:
+    """Turn the upper triangle of a matrix into its Cholesky factor; return whether all pivots are above `least`.
 
     Eight rows at a time: they are finished, and then subtracted from the rest together.
     """
@@ -146,7 +149,7 @@ def fixed_factor(R: Floats) -> bool:
     for k in range(0, n, AT_ONCE):
         stop = min(n, k + AT_ONCE)
         for m in range(k, stop):
-            if not R[m, m] > 0.0:
+            if not R[m, m] > least:
                 return False
             root = np.sqrt(R[m, m])
             for j in range(m, n):
@@ -216,11 +219,19 @@ def fixed_solve(R: Floats, x: Floats) -> None:
 
 @jit
 def fixed_inverse(R: Floats, out: Floats) -> None:
-    """Set out to the inverse of an upper triangular matrix, from the last row up."""
+    """Set out to the inverse of an upper triangular matrix, from the last row up, eight rows of it at a time."""
     n = R.shape[0]
     for i in range(n - 1, -1, -1):
         out[i, i] = 1.0
-        for k in range(i + 1, n):
+        stop = n - (n - i - 1) % AT_ONCE
+        for k in range(i + 1, stop, AT_ONCE):
+            a, b, c, e = R[i, k], R[i, k + 1], R[i, k + 2], R[i, k + 3]
+            p, q, r, s = R[i, k + 4], R[i, k + 5], R[i, k + 6], R[i, k + 7]
+            for j in range(k, n):
+                first = (a * out[k, j] + b * out[k + 1, j]) + (c * out[k + 2, j] + e * out[k + 3, j])
+                second = (p * out[k + 4, j] + q * out[k + 5, j]) + (r * out[k + 6, j] + s * out[k + 7, j])
+                out[i, j] -= first + second
+        for k in range(stop, n):
             c = R[i, k]
             for j in range(k, n):
                 out[i, j] -= c * out[k, j]

@@ -144,7 +144,11 @@ def independent_columns(T: Floats, weights: Floats) -> tuple[Ints, Floats] | Non
     C, the inverse of a Cholesky factor, makes the columns J of A C nearly orthonormal.
     """
     A, _, q = equilibrated(T, weights)
-    R, pivots, rank = FIXED.triangle(FIXED.gram(A), NO_PIVOT)
+    G = FIXED.gram(A)
+    R = G.copy()
+    if FIXED.factorised(R, NO_PIVOT):
+        return np.arange(len(R)), FIXED.inverse(R)
+    R, pivots, rank = FIXED.triangle(G, NO_PIVOT)
     J, rest = pivots[:rank], pivots[rank:]
     if not rank:
         return None
@@ -196,6 +200,8 @@ def judged(T: Floats, weights: Floats, C: Floats) -> tuple[Bound, Floats]:
         s = stretch(A, C, B)
     r = np.ldexp(FIXED.combine(T, weights), q)
     found = Bound(residual(T, weights, q, r, C), s)
+    if found.ratio < 1.0:
+        return found, weights
     return found, weights - np.ldexp(FIXED.times(B, FIXED.combine(C, r)), p)
 
 
