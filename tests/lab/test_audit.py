@@ -11,7 +11,7 @@ import pytest
 
 import rosenblatt as rb
 from rosenblatt import registry
-from rosenblatt.estimators._parameters import make_rule, with_fixed
+from rosenblatt.estimators._parameters import make_rule
 from rosenblatt.exceptions import InputError
 from rosenblatt.lab.questions import RunMessage
 from rosenblatt.lab.replies import OF_NUMBERS, Answers
@@ -121,8 +121,7 @@ class Audit:
         start = document["start"]
         self.W = np.column_stack([np.atleast_2d(np.array(start["w"], float)), np.ravel(start["b"])])
         self.lifted = learner == "lifted"
-        p = model if isinstance(model, rb.Perceptron) else with_fixed(model)
-        self.rule = make_rule(p, lambda: float((self.X**2).sum(axis=1).max()), model.trace_)[0]
+        self.rule = make_rule(model, lambda: float((self.X**2).sum(axis=1).max()), model.trace_)[0]
         assert self.rule.beta == document["rule"]["beta"]
         self.own = np.zeros(len(self.X))
         self.square = model.a**2 if self.lifted else None

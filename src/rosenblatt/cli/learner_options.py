@@ -11,6 +11,7 @@ from click.shell_completion import CompletionItem
 
 from rosenblatt import registry
 from rosenblatt.cli.options import taking
+from rosenblatt.estimators._declarations import PerceptronParameters
 from rosenblatt.exceptions import ParameterError
 
 __all__ = ["learning"]
@@ -84,28 +85,47 @@ def _gather(values: dict[str, Any]) -> dict[str, Any]:
     return values | {"parameters": parameters}
 
 
-NAMED = ("max_iter", "max_time", "n_iter_no_change", "tol", "early_stopping", "eta0", "bias", "margin", "order",
-         "multiclass", "class_weight", "kernel", "budget")  # fmt: skip
+def _option(name: str, *choices: str) -> Any:
+    """Return the option for a declared parameter; `choices` are those of the command line, where it has fewer."""
+    declared = PerceptronParameters._declared[name]
+    bounds, kind = declared.bounds, dict[str, Any]()
+    match declared.type:
+        case "bool":
+            kind = {"is_flag": True}
+        case "int":
+            kind = {"type": click.IntRange(1), "metavar": "N"}
+        case "float":
+            least = bounds.get("above", bounds.get("least"))
+            kind = {
+                "type": click.FloatRange(least, min_open="above" in bounds) if bounds else float,
+                "metavar": "X",
+            }
+        case _:
+            kind = {"type": click.Choice(choices or declared.choices)}
+    return click.option(f"--{name.replace('_', '-')}", default=None, help=declared.help, **kind)
+
+
+SHARED = {
+    "max_iter": (),
+    "max_time": (),
+    "n_iter_no_change": (),
+    "tol": (),
+    "early_stopping": (),
+    "eta0": (),
+    "bias": ("unit", "radius", "none"),
+    "margin": (),
+    "order": ("shuffle", "cyclic", "random"),
+    "multiclass": (),
+    "class_weight": ("balanced",),
+}
+"""The parameters that have an option of their own, and the values that it takes, where they are fewer."""
+NAMED = (*SHARED, "kernel", "budget")
 
 learning = taking(
     [
         click.option("--learner", cls=LearnerOption, type=LearnerName(), default="averaged", show_default=True,
                      metavar="NAME"),
-        click.option("--max-iter", type=click.IntRange(1), metavar="N", help="Maximum number of passes."),
-        click.option("--max-time", type=click.FloatRange(0, min_open=True), metavar="S",
-                     help="Maximum seconds of training."),
-        click.option("--n-iter-no-change", type=click.IntRange(1), metavar="N",
-                     help="Stop after N passes without progress."),
-        click.option("--tol", type=float, metavar="X", help="Stop by the loss, once it falls by less than X."),
-        click.option("--early-stopping", is_flag=True, default=None, help="Stop by the error on held-out rows."),
-        click.option("--eta0", type=float, metavar="X", help="Learning rate η."),
-        click.option("--bias", type=click.Choice(["unit", "radius", "none"]),
-                     help="Change of the bias by an update: 1, R², or none."),
-        click.option("--margin", type=float, metavar="X", help="Update if y·f is not greater than X."),
-        click.option("--order", type=click.Choice(["shuffle", "cyclic", "random"]), help="Order of the rows."),
-        click.option("--multiclass", type=click.Choice(["direct", "ovr", "ovo"]),
-                     help="Method for more than two classes."),
-        click.option("--class-weight", type=click.Choice(["balanced"]), help="Weigh rare classes more."),
+        *(_option(name, *choices) for name, choices in SHARED.items()),
         click.option("--kernel", type=KernelType(), help="Kernel, such as 'rbf' or 'polynomial(degree=3, c=1)'."),
         click.option("--budget", type=click.IntRange(1), metavar="N", help="Maximum rows in a kernel model."),
         click.option("--set", "settings", multiple=True, metavar="NAME=VALUE",

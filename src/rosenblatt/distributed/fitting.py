@@ -14,7 +14,6 @@ from rosenblatt.distributed.mixing_run import ClusterVisitor, MixedFit
 from rosenblatt.distributed.partitioned import PartitionedBlocks
 from rosenblatt.distributed.sources import partition
 from rosenblatt.estimators._fitting import Drawn, conclude, identity_of, make_plan, resume_run
-from rosenblatt.estimators._parameters import check_choice, check_count, check_flag
 from rosenblatt.estimators.perceptron import Perceptron
 from rosenblatt.estimators.table_encoder import TableEncoder
 from rosenblatt.exceptions import ClusterError, ModelFileError, ParameterError
@@ -23,6 +22,7 @@ from rosenblatt.learning.checkpoint import Checkpoint, Saved, restore
 from rosenblatt.learning.scaled import fold_state
 from rosenblatt.learning.state import Mixing, MixingWeights
 from rosenblatt.locking import hold_lock
+from rosenblatt.parameters import check_choice, check_count, check_flag
 from rosenblatt.registry import abilities
 from rosenblatt.rows.batch import require_two
 from rosenblatt.schema.container import read_container

@@ -284,6 +284,13 @@ class VisitingClassifier(LinearClassifier):
     _untraced: str | None = None
     _stream: Stream | None = None
 
+    def _own_rule(self, rule: Rule) -> Any:
+        """Return the rule to learn by, given the one that the parameters name.
+
+        A subclass with a rule of another kind overrides this; see `rosenblatt.loops.visits.resized`.
+        """
+        return rule
+
     def __getstate__(self) -> dict[str, Any]:
         """Return what a pickle keeps: of a long run only the counts, like a model file."""
         return without_long_trace(super().__getstate__())  # type: ignore[arg-type]

@@ -14,19 +14,11 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
+from rosenblatt.estimators._declarations import PerceptronParameters
 from rosenblatt.estimators._features import ReadsTables
 from rosenblatt.estimators._fitting import progress_bar
 from rosenblatt.estimators._linear import READS_TABLES, Parts
-from rosenblatt.estimators._parameters import (
-    POSITIVE,
-    check_callbacks,
-    check_count,
-    check_flag,
-    check_number,
-    check_verbose,
-    generator,
-    optional,
-)
+from rosenblatt.estimators._parameters import generator
 from rosenblatt.exceptions import InputError
 from rosenblatt.interrupts import interruptible
 from rosenblatt.learning.linear import overflow
@@ -38,6 +30,7 @@ from rosenblatt.learning.state import State
 from rosenblatt.learning.stored_state import STATE
 from rosenblatt.loops.layout import Log
 from rosenblatt.loops.passes import replay, scores
+from rosenblatt.parameters import Declared, learned, like, param
 from rosenblatt.rows.features import Features, as_rows, require_finite
 from rosenblatt.rows.single import Vocabulary, are_mappings, vector_row
 from rosenblatt.rows.weights import as_weight
@@ -58,23 +51,26 @@ VECTOR_FIT: Parts = {
 }
 
 
-class OneVector(ReadsTables, BaseEstimator):  # type: ignore[misc]
+class OneVector(Declared, ReadsTables, BaseEstimator):  # type: ignore[misc]
     """One vector, or one for each label; subclasses say what the targets are and what a prediction is."""
 
-    average: bool
-    fit_intercept: bool
-    max_iter: int
-    tol: float | None
-    n_iter_no_change: int
-    shuffle: bool
-    random_state: Any
-    warm_start: bool
-    verbose: int
-    max_time: float | None
-    callbacks: Any
-    _state: State
-    _run: VectorRun
-    updates_per_pass_: list[int]
+    fit_intercept: bool = param(True, "Whether there is a bias.")
+    max_iter: int = param(1000, "The maximum number of passes.")
+    tol: float | None = param(None)
+    n_iter_no_change: int = param(5, "See `tol`.")
+    shuffle: bool = param(True, "Whether rows are visited in random order.")
+    verbose: int = like(PerceptronParameters)
+    random_state: Any = like(PerceptronParameters, doc="The random seed of the order.")
+    warm_start: bool = param(False, "Whether `fit` continues from the last one.")
+    average: bool = param(False, "Whether to predict with the average of the hypotheses after each visit.")
+    max_time: float | None = like(
+        PerceptronParameters,
+        doc="The maximum number of seconds that training takes; it ends between two blocks of visits.",
+    )
+    callbacks: Any = like(PerceptronParameters)
+    _state: State = learned()
+    _run: VectorRun = learned()
+    updates_per_pass_: list[int] = learned()
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_state" in self.__dict__
@@ -235,16 +231,6 @@ class OneVector(ReadsTables, BaseEstimator):  # type: ignore[misc]
             updates_per_pass_=list(run.recorder.mistakes_per_pass),
             **own,
         )
-
-    def _check_parameters(self) -> None:
-        for name in ("fit_intercept", "shuffle", "average", "warm_start"):
-            check_flag(name, getattr(self, name))
-        check_count("max_iter", self.max_iter)
-        check_count("n_iter_no_change", self.n_iter_no_change)
-        optional(check_number)("tol", self.tol)
-        optional(POSITIVE)("max_time", self.max_time)
-        check_verbose("verbose", self.verbose)
-        check_callbacks("callbacks", self.callbacks)
 
     @property
     def n_updates_(self) -> int:

@@ -38,6 +38,7 @@ FIT_ONLY = ("n_iter_", "converged_", "stop_reason_", "curve_", "certificate_", "
 class OnlineLearning(VisitingClassifier):
     """`partial_fit`, `learn_one` and `predict_one`."""
 
+    _check_parameters: Any  # of `Declared`
     average: bool
     multiclass: str
     penalty: Any
@@ -260,16 +261,9 @@ class OnlineLearning(VisitingClassifier):
     def _begins_at_first(self) -> bool:
         return bool(self.init == "first") and not self.__sklearn_is_fitted__()
 
-    def _own_rule(self, rule: Rule) -> Any:
-        """Return the rule to learn by, given the one that the parameters name.
-
-        A subclass with a rule of another kind overrides this; see `rosenblatt.loops.visits.resized`.
-        """
-        return rule
-
     def _rule_of_stream(self) -> tuple[Rule, float | None]:
         """Return the rule, and R if it uses one: given, or found by the fit that the stream goes on from."""
-        parameters.check_parameters(self)
+        self._check_parameters()
         return parameters.make_rule(self, None, self.__dict__.get("_trace"))
 
     def _rule_to_go_on_by(self, stream: Stream) -> Rule:

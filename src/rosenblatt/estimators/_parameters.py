@@ -1,15 +1,10 @@
-"""Constructor parameters: checks of each, and what the learners take in their place.
-
-Each error names the parameter, the value, and what it may be.
-"""
+"""What the learners take in place of constructor parameters: a rule, an order, a start, weights."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping
-from functools import partial
-from numbers import Integral, Real
-from types import SimpleNamespace
+from collections.abc import Callable
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -22,98 +17,13 @@ from rosenblatt.learning.state import State
 from rosenblatt.learning.stream import Balance
 from rosenblatt.learning.trace import Trace
 from rosenblatt.loops.rules import Margins, Penalty, Rule, tie_shares
+from rosenblatt.parameters import is_kind
 from rosenblatt.rows.labels import as_labels, list_classes
 from rosenblatt.rows.weights import label_weights, require_some_weight
 from rosenblatt.typing import Floats
 
 MISTAKES_KEPT = 2**19
 VALUES_A_MISTAKE = 320
-FIXED = {
-    "penalty": None,
-    "alpha": 0.0001,
-    "l1_ratio": 0.15,
-    "average": False,
-    "early_stopping": False,
-    "validation_fraction": 0.1,
-    "warm_start": False,
-    "shuffle": True,
-    "tie": "mistake",
-    "init": "zero",
-    "margin": 0.0,
-    "eta0": 1.0,
-    "class_weight": None,
-    "multiclass": "direct",
-    "tol": None,
-    "n_iter_no_change": None,
-    "verbose": 0,
-}
-"""Parameters of `Perceptron` that its relatives fix, unless they have one of the same name."""
-
-
-def with_fixed(estimator: Any) -> SimpleNamespace:
-    """Return the parameters of an estimator, and the fixed ones that it does not have."""
-    return SimpleNamespace(_own_rule=lambda rule: rule, **FIXED | estimator.get_params(deep=False))
-
-
-def check_choice(name: str, value: Any, choices: Collection[Any]) -> None:
-    """Require one of a few values."""
-    plain = value.item() if isinstance(value, np.generic) else value
-    if not any(plain is choice or (type(plain) is type(choice) and plain == choice) for choice in choices):
-        raise ParameterError(f"{name}={value!r} is not one of {', '.join(map(repr, choices))}.")
-
-
-def check_number(
-    name: str,
-    value: Any,
-    *,
-    above: float | None = None,
-    least: float | None = None,
-    below: float | None = None,
-) -> float:
-    """Require a finite real number within bounds."""
-    wanted = "a finite number"
-    wanted += f" above {above:g}" if above is not None else f" of at least {least:g}" if least is not None else ""
-    wanted += f" and below {below:g}" if below is not None else ""
-    fits = _is(value, Real) and math.isfinite(value)
-    if (
-        not fits
-        or (above is not None and not value > above)
-        or (least is not None and not value >= least)
-        or (below is not None and not value < below)
-    ):
-        raise ParameterError(f"{name}={value!r} must be {wanted}.")
-    return float(value)
-
-
-def _is(value: Any, kind: type) -> bool:
-    return isinstance(value, kind) and not isinstance(value, bool | np.bool_)
-
-
-def check_count(name: str, value: Any) -> int:
-    """Require a positive integer."""
-    if not _is(value, Integral) or value < 1:
-        raise ParameterError(f"{name}={value!r} must be an integer of at least 1.")
-    return int(value)
-
-
-def check_flag(name: str, value: Any) -> None:
-    """Require True or False."""
-    if not isinstance(value, bool | np.bool_):
-        raise ParameterError(f"{name}={value!r} must be True or False.")
-
-
-def check_verbose(name: str, value: Any) -> None:
-    """Require an integer of at least 0, or a flag."""
-    if not isinstance(value, Integral) or value < 0:
-        raise ParameterError(f"{name}={value!r} must be an integer of at least 0.")
-
-
-def check_callbacks(name: str, value: Any, report: str = "PassReport") -> None:
-    """Require None or a list of functions; `report` is the class of their argument."""
-    if value is None:
-        return
-    if not isinstance(value, list | tuple) or not all(callable(callback) for callback in value):
-        raise ParameterError(f"{name}={value!r} must be a list of functions of a {report}.")
 
 
 def generator(random_state: Any) -> np.random.Generator:
@@ -122,85 +32,15 @@ def generator(random_state: Any) -> np.random.Generator:
         return random_state
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(np.iinfo(np.int32).max))
-    if random_state is None or (_is(random_state, Integral) and random_state >= 0):
+    if random_state is None or (is_kind(random_state, Integral) and random_state >= 0):
         return np.random.default_rng(None if random_state is None else int(random_state))
     raise ParameterError(
         f"random_state={random_state!r} must be None, a non-negative integer, a RandomState or a Generator."
     )
 
 
-def optional(check: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]:
-    """Return a check that allows None as well."""
-    return lambda name, value: None if value is None else check(name, value)
-
-
-def _check_bias(name: str, value: Any) -> None:
-    if value is None or isinstance(value, str | bool):
-        check_choice(name, value, ("unit", "radius", None))
-    else:
-        check_number(name, value, least=0)
-
-
-def _check_margin(name: str, value: Any) -> None:
-    if not isinstance(value, tuple | list):
-        check_number(name, value, least=0)
-        return
-    if len(value) != 2:
-        raise ParameterError(f"{name}={value!r} must be a number, or a pair: of positive and of negative rows.")
-    for each in value:
-        check_number(name, each, least=0)
-
-
-def check_share(name: str, value: Any) -> None:
-    """Require a number from 0 to 1."""
-    check_number(name, value, least=0)
-    if value > 1:
-        raise ParameterError(f"{name}={value!r} must be a number from 0 to 1.")
-
-
-POSITIVE = partial(check_number, above=0)
-ENDING: Mapping[str, Callable[[str, Any], Any]] = {
-    "early_stopping": check_flag,
-    "warm_start": check_flag,
-    "verbose": check_verbose,
-    "max_iter": check_count,
-    "max_time": optional(POSITIVE),
-    "n_iter_no_change": optional(check_count),
-    "validation_fraction": partial(check_number, above=0, below=1),
-    "eta0": POSITIVE,
-}
-"""Checks of parameters that perceptrons and networks have in common."""
-
-PERCEPTRON: Mapping[str, Callable[[str, Any], Any]] = {
-    "penalty": partial(check_choice, choices=(None, "l2", "l1", "elasticnet")),
-    "alpha": partial(check_number, least=0),
-    "l1_ratio": check_share,
-    "fit_intercept": check_flag,
-    "shuffle": check_flag,
-    "average": check_flag,
-    **ENDING,
-    "tol": optional(check_number),
-    "margin": _check_margin,
-    "radius": optional(POSITIVE),
-    "bias": _check_bias,
-    "zero": partial(check_choice, choices=(-1, 1)),
-    "tie": partial(check_choice, choices=("mistake", "sign", "half", "correct")),
-    "init": partial(check_choice, choices=("zero", "random", "first")),
-    "multiclass": partial(check_choice, choices=("direct", "ovr", "ovo")),
-    "trace": partial(check_choice, choices=("auto", "mistakes", "counts", None)),
-    "callbacks": check_callbacks,
-}
-
-
-def check_each(p: Any, checks: Mapping[str, Callable[[str, Any], Any]]) -> None:
-    """Check the parameters that a table names."""
-    for name, check in checks.items():
-        check(name, getattr(p, name))
-
-
-def check_parameters(p: Any) -> None:
-    """Require that every parameter of a perceptron can be used."""
-    check_each(p, PERCEPTRON)
+def check_penalty(p: Any) -> None:
+    """Require that the penalty of a perceptron suits its other parameters."""
     if p.penalty is None:
         return
     if p.average:

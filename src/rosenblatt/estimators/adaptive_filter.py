@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from rosenblatt.estimators._parameters import check_choice, check_count, check_number
 from rosenblatt.exceptions import ParameterError, TrainingOverflowError
 from rosenblatt.loops._jit import inline, jit
 from rosenblatt.loops.dense import NARROW_LANES, WIDE_LANES, dot_narrow, dot_wide
+from rosenblatt.parameters import Declared, check_number, learned, param, positional
 from rosenblatt.registry import Learner
 from rosenblatt.rows.labels import as_signal, as_signals
 from rosenblatt.rows.memory import require_neurons
@@ -300,28 +300,12 @@ RUNS_AWAY = 1e16
 """Of LMS: the power of an error over that of the loudest sample, 160 dB, beyond which it is not coming back."""
 
 
-class AdaptiveFilter(BaseEstimator):  # type: ignore[misc]
+class AdaptiveFilter(Declared, BaseEstimator):  # type: ignore[misc]
     """An adaptive filter that removes the echo of one signal from another (Widrow and Hoff 1960).
 
     A loudspeaker plays the far end of a call, and the microphone hears its echo: the far end through an unknown
     filter, the room. The adaptive filter learns the room sample by sample, predicts the echo, and subtracts it. It
     is a linear neuron on the last `n_taps` samples, and each sample corrects it by its error.
-
-    Parameters
-    ----------
-    n_taps : int
-        The number of samples of the far end that an echo may depend on.
-    algorithm : {"nlms", "lms"}
-        How the taps are corrected by an error e: by ``step_size · e · x̄ / (regularization + ‖x‖²)`` or by
-        ``step_size · e · x̄``. The first does the same for a loud and for a quiet far end.
-    step_size : float
-        How fast it learns. For "nlms" between 0 and 2: 1 is fastest, less leaves less noise. For "lms" it must be
-        well below 2 over `n_taps` times the far end's power.
-    regularization : float
-        Added to ‖x‖², the power of the far end over the taps, so that a pause in the far end changes the taps
-        little. 0.001 suits signals within ±1.
-    window : int
-        The number of samples over which the reduction of the echo is measured.
 
     Attributes
     ----------
@@ -355,22 +339,29 @@ class AdaptiveFilter(BaseEstimator):  # type: ignore[misc]
 
     _learner = Learner(StateSchema({"_stream": FILTER}), abilities=frozenset({"streams"}))
 
-    _stream: FilterStream
-
-    def __init__(
-        self,
-        n_taps: int = 256,
-        *,
-        algorithm: str = "nlms",
-        step_size: float = 0.5,
-        regularization: float = 1e-3,
-        window: int = 4096,
-    ) -> None:
-        self.n_taps = n_taps
-        self.algorithm = algorithm
-        self.step_size = step_size
-        self.regularization = regularization
-        self.window = window
+    n_taps: int = positional(
+        default=256, kw_only=False, doc="The number of samples of the far end that an echo may depend on."
+    )
+    algorithm: str = param(
+        "nlms",
+        "How the taps are corrected by an error e: by ``step_size · e · x̄ / (regularization + ‖x‖²)`` or by "
+        "``step_size · e · x̄``. The first does the same for a loud and for a quiet far end.",
+        one_of=("nlms", "lms"),
+    )
+    step_size: float = param(
+        0.5,
+        'How fast it learns. For "nlms" between 0 and 2: 1 is fastest, less leaves less noise. For "lms" it must '
+        "be well below 2 over `n_taps` times the far end's power.",
+        above=0,
+    )
+    regularization: float = param(
+        1e-3,
+        "Added to ‖x‖², the power of the far end over the taps, so that a pause in the far end changes the taps "
+        "little. 0.001 suits signals within ±1.",
+        least=0,
+    )
+    window: int = param(4096, "The number of samples over which the reduction of the echo is measured.")
+    _stream: FilterStream = learned()
 
     def fit(self, far_end: Any, microphone: Any) -> Self:
         """Adapt to two signals from zero taps.
@@ -453,22 +444,20 @@ class AdaptiveFilter(BaseEstimator):  # type: ignore[misc]
         return "_stream" in self.__dict__
 
     def _step(self) -> Step:
-        check_count("n_taps", self.n_taps)
-        check_count("window", self.window)
-        check_choice("algorithm", self.algorithm, ("nlms", "lms"))
-        eps = check_number("regularization", self.regularization, least=0)
+        self._check_parameters()
+        eps = float(self.regularization)
         if self.algorithm == "lms":
-            return Step(check_number("step_size", self.step_size, above=0), eps, False, RUNS_AWAY)
+            return Step(float(self.step_size), eps, False, RUNS_AWAY)
         return Step(check_number("step_size", self.step_size, above=0, below=2), eps, True, np.inf)
 
     def _under_way(self) -> FilterStream:
         stream: FilterStream | None = self.__dict__.get("_stream")
         if stream is None:
             return FilterStream(self.n_taps, self.window)
-        for name, kept in (("n_taps", stream.taps.w.shape[1]), ("window", stream.window)):
-            if getattr(self, name) != kept:
+        for name, held in (("n_taps", stream.taps.w.shape[1]), ("window", stream.window)):
+            if getattr(self, name) != held:
                 raise ParameterError(
-                    f"{name}={getattr(self, name)!r} cannot continue from {kept}. Use fit, or a new filter."
+                    f"{name}={getattr(self, name)!r} cannot continue from {held}. Use fit, or a new filter."
                 )
         return stream
 

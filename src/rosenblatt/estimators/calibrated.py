@@ -13,26 +13,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.calibration import DEFAULT_FOLDS, Calibration, fit_calibration, require_method, size_of
 from rosenblatt.exceptions import ParameterError
+from rosenblatt.parameters import Declared, learned, param, positional
 from rosenblatt.rows.labels import encode_labels
 from rosenblatt.rows.reals import read_only
 from rosenblatt.threads import one_blas_thread, ordered, using
 from rosenblatt.typing import Floats, Ints
 
 
-class CalibratedModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class CalibratedModel(Declared, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier with `predict_proba`; `rosenblatt.calibrate` makes one from a trained model.
 
     Labels and decision scores are those of the model. A label is not always the class of the largest probability:
     near the boundary a score can have a probability on the other side of one half.
-
-    Parameters
-    ----------
-    model : classifier or scikit-learn Pipeline
-        It must have `decision_function`. `fit` trains a copy.
-    method : "sigmoid" or "isotonic"
-        The shape of the curves from scores to probabilities; see `calibrate`.
-    folds : int
-        The number of parts that the rows are divided into.
 
     Attributes
     ----------
@@ -50,13 +42,19 @@ class CalibratedModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     (3, 2)
     """
 
-    model_: Any
-    calibration_: Calibration
-
-    def __init__(self, model: Any, *, method: str = "sigmoid", folds: int = DEFAULT_FOLDS) -> None:
-        self.model = model
-        self.method = method
-        self.folds = folds
+    model: Any = positional(
+        kw_only=False,
+        doc="It must have `decision_function`. `fit` trains a copy.",
+        kind="classifier or scikit-learn Pipeline",
+    )
+    method: str = param(
+        "sigmoid",
+        "The shape of the curves from scores to probabilities; see `calibrate`.",
+        kind='"sigmoid" or "isotonic"',
+    )
+    folds: int = param(DEFAULT_FOLDS, "The number of parts that the rows are divided into.")
+    model_: Any = learned()
+    calibration_: Calibration = learned()
 
     @classmethod
     def of(cls, model: Any, calibration: Calibration, folds: int = DEFAULT_FOLDS) -> CalibratedModel:

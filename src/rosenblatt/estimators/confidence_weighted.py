@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from statistics import NormalDist
 from typing import Any
 
 from rosenblatt.estimators._linear import perceptron_state
-from rosenblatt.estimators._parameters import check_choice, check_number
 from rosenblatt.estimators.perceptron import OwnRule, Perceptron
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.learning.stream import Stream
 from rosenblatt.loops.rules import Confidence, Rule, Variance
+from rosenblatt.parameters import POSITIVE, or_infinite, param
 from rosenblatt.rows.reals import read_only
 
 
@@ -23,26 +22,6 @@ class ConfidenceWeightedClassifier(OwnRule):
     row moves weights by c y s_j x_j. On streams and in single passes this often makes far fewer mistakes
     than the perceptron, and needs no average. AROW (Crammer, Kulesza and Dredze 2009) bears wrong labels; SCW-I
     (Wang, Zhao and Hoi 2012) asks for a margin that grows with the variance of the score.
-
-    Parameters
-    ----------
-    rule : {"arow", "scw"}
-        AROW updates if y f < 1, SCW-I if y f < φ √v, where v = Σ s_j x_j² and φ = Φ⁻¹(`confidence`).
-    r : float
-        AROW: larger values let variances fall more slowly, and weights move less.
-    C : float
-        SCW-I: the longest step c. ``math.inf`` is CW.
-    confidence : float
-        SCW-I: the probability that a row is right after its update, between 0.5 and 1.
-    class_weight : dict, "balanced" or None
-        Divides r, or multiplies C, for each class, as a sample weight does for each row.
-    n_iter_no_change : int or None
-        How many passes may go by before the updates of a pass fall by 2 %; then training ends on a plateau.
-    multiclass : {"direct", "ovr", "ovo"}
-        As in `Perceptron`. Classes that are compared directly add their variances.
-    fit_intercept, max_iter, tol, early_stopping, validation_fraction, shuffle, verbose, n_jobs, random_state,
-    warm_start, average, bias, radius, zero, init, order, max_time, trace, callbacks
-        As in `Perceptron`.
 
     Attributes
     ----------
@@ -76,62 +55,20 @@ class ConfidenceWeightedClassifier(OwnRule):
         abilities=Perceptron._learner.abilities - {"mixing"},  # only weights are mixed
     )
 
-    def __init__(
-        self,
-        *,
-        rule: str = "arow",
-        r: float = 1.0,
-        C: float = 1.0,
-        confidence: float = 0.9,
-        fit_intercept: bool = True,
-        max_iter: int = 1000,
-        tol: float | None = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int | None = 5,
-        shuffle: bool = True,
-        verbose: int = 0,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        warm_start: bool = False,
-        class_weight: Any = None,
-        average: bool = False,
-        bias: Any = "unit",
-        radius: float | None = None,
-        zero: Any = -1,
-        init: Any = "zero",
-        order: Any = "shuffle",
-        multiclass: str = "direct",
-        max_time: float | None = None,
-        trace: Any = "auto",
-        callbacks: Any = None,
-    ) -> None:
-        self.rule = rule
-        self.r = r
-        self.C = C
-        self.confidence = confidence
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.shuffle = shuffle
-        self.verbose = verbose
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.class_weight = class_weight
-        self.average = average
-        self.bias = bias
-        self.radius = radius
-        self.zero = zero
-        self.init = init
-        self.order = order
-        self.multiclass = multiclass
-        self.max_time = max_time
-        self.trace = trace
-        self.callbacks = callbacks
+    rule: str = param(
+        "arow",
+        "AROW updates if y f < 1, SCW-I if y f < φ √v, where v = Σ s_j x_j² and φ = Φ⁻¹(`confidence`).",
+        one_of=("arow", "scw"),
+    )
+    r: float = param(1.0, "AROW: larger values let variances fall more slowly, and weights move less.", above=0)
+    C: float = param(1.0, "SCW-I: the longest step c. ``math.inf`` is CW.", check=or_infinite(POSITIVE))
+    confidence: float = param(
+        0.9, "SCW-I: the probability that a row is right after its update, between 0.5 and 1.", above=0.5, below=1
+    )
+    class_weight: Any = param(
+        None, "Divides r, or multiplies C, for each class, as a sample weight does for each row."
+    )
+    multiclass: str = param("direct", more="Classes that are compared directly add their variances.")
 
     @property
     def variance_(self) -> Any:
@@ -143,14 +80,11 @@ class ConfidenceWeightedClassifier(OwnRule):
         return read_only(variance.s.reshape(-1, self._width + 1)[:, :-1].copy())
 
     def _own_rule(self, rule: Rule) -> Confidence:
-        check_choice("rule", self.rule, ("arow", "scw"))
-        r = check_number("r", self.r, above=0)
-        C = self.C if self.C == math.inf else check_number("C", self.C, above=0)
-        confidence = check_number("confidence", self.confidence, above=0.5, below=1)
+        r, C = float(self.r), float(self.C)
         if self.rule == "arow":
             return Confidence(*rule, r, C, 0.0)
         # The margin of SCW-I is φ √v; what it shares with other rules is that a row must be on its right side.
-        return Confidence(*rule._replace(margin=0.0), r, C, NormalDist().inv_cdf(confidence))
+        return Confidence(*rule._replace(margin=0.0), r, C, NormalDist().inv_cdf(self.confidence))
 
     def _rule_to_go_on_by(self, stream: Stream) -> Any:
         rule = super()._rule_to_go_on_by(stream)

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from rosenblatt.estimators._declarations import RelatedParameters
 from rosenblatt.estimators._features import MIN_SCALE_RATIO
 from rosenblatt.estimators._fitting import conclude, make_plan, publish_attributes, whole
 from rosenblatt.estimators._linear import BATCH, VisitingClassifier, facts, hyperplane_state, warn_of_column
-from rosenblatt.estimators._parameters import check_count, check_number, check_parameters, with_fixed
 from rosenblatt.exceptions import OrderError, ParameterError
 from rosenblatt.interrupts import interruptible
 from rosenblatt.learning.linear import LinearModel
@@ -28,6 +28,7 @@ from rosenblatt.loops.layout import Log, Sides
 from rosenblatt.loops.passes import largest_square, train_lifted
 from rosenblatt.loops.screen import Shadow
 from rosenblatt.margins.softest import Limits, squared_hinge_minimum
+from rosenblatt.parameters import fixed, param
 from rosenblatt.registry import Learner
 from rosenblatt.rows.batch import Batch, as_batch
 from rosenblatt.rows.reals import read_only
@@ -141,27 +142,19 @@ class LiftedVisitor(Visitor):
 NO_LIMIT = 2**62
 
 
-class LiftedPerceptron(VisitingClassifier, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class LiftedPerceptron(
+    RelatedParameters,
+    VisitingClassifier,
+    ClassifierMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+    signature="a fit_intercept bias radius zero order max_iter max_time random_state trace callbacks verbose",
+):
     """The perceptron on rows with one extra coordinate each, which are always separable; two classes.
 
     Row i becomes [a x_i; sqrt(1 − a²) e_i]. In exact arithmetic training on such rows ends without a mistake,
     after at most `mistake_bound_` mistakes; the first coordinates of the weights then predict. This is a soft
     margin: the extra coordinate of a row makes up for the margin that it lacks, at a price. Lifted rows are never
     stored, only one number for each row (Freund and Schapire 1999).
-
-    Parameters
-    ----------
-    a : float
-        The weight of the features relative to the extra coordinate, between 0 and 1. Smaller values end training
-        sooner and make the margin softer. Exact data is trained exactly where a² is a dyadic fraction, as for 0.5.
-    fit_intercept, bias, radius, zero, random_state
-        As in `Perceptron`. The bias is a feature that is lifted like the others.
-    order : {"shuffle", "cyclic"} or array
-        The order of visits. An array of row numbers holds every row.
-    max_iter : int or None
-        The maximum number of passes; None sets no limit. Small features need few; see the notes on large ones.
-    max_time, trace, callbacks, verbose
-        As in `Perceptron`.
 
     Attributes
     ----------
@@ -204,34 +197,33 @@ class LiftedPerceptron(VisitingClassifier, ClassifierMixin, BaseEstimator):  # t
         abilities=frozenset({"linear", "traces", "onnx"}),
     )
 
-    def __init__(
-        self,
-        *,
-        a: float = 0.5,
-        fit_intercept: bool = True,
-        bias: Any = "unit",
-        radius: float | None = None,
-        zero: Any = -1,
-        order: Any = "shuffle",
-        max_iter: int | None = 10_000,
-        max_time: float | None = None,
-        random_state: Any = 0,
-        trace: Any = "auto",
-        callbacks: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.a = a
-        self.fit_intercept = fit_intercept
-        self.bias = bias
-        self.radius = radius
-        self.zero = zero
-        self.order = order
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.random_state = random_state
-        self.trace = trace
-        self.callbacks = callbacks
-        self.verbose = verbose
+    a: float = param(
+        0.5,
+        "The weight of the features relative to the extra coordinate, between 0 and 1. Smaller values end "
+        "training sooner and make the margin softer. Exact data is trained exactly where a² is a dyadic "
+        "fraction, as for 0.5.",
+        above=0,
+        below=1,
+    )
+    tie: Any = fixed("mistake")
+    init: Any = fixed("zero")
+    shuffle: bool = fixed(True)
+    margin: float = fixed(0.0)
+    eta0: float = fixed(1.0)
+    class_weight: Any = fixed(None)
+    multiclass: str = fixed("direct")
+    tol: float | None = fixed(None)
+    n_iter_no_change: int | None = fixed(NO_LIMIT)  # a plateau is not an end: the rows will be separated
+    bias: Any = param("unit", more="The bias is a feature that is lifted like the others.")
+    order: Any = param(
+        "shuffle",
+        "The order of visits. An array of row numbers holds every row.",
+        kind='{"shuffle", "cyclic"} or array',
+    )
+    max_iter: int | None = param(  # type: ignore[assignment]
+        10_000,
+        "The maximum number of passes; None sets no limit. Small features need few; see the notes on large ones.",
+    )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -249,11 +241,9 @@ class LiftedPerceptron(VisitingClassifier, ClassifierMixin, BaseEstimator):  # t
         completed pass.
         """
         with interruptible():
-            p = with_fixed(self)
-            p.n_iter_no_change = NO_LIMIT  # a plateau is not an end: the rows will be separated
-            p.max_iter = NO_LIMIT if self.max_iter is None else check_count("max_iter", self.max_iter)
-            check_parameters(p)
-            a = check_number("a", self.a, above=0, below=1)
+            self._check_parameters()
+            p = self if self.max_iter is not None else type(self)(**self.get_params() | {"max_iter": NO_LIMIT})
+            a = float(self.a)
             if not 0.0 < a * a < 1.0:
                 raise ParameterError(
                     f"a={self.a!r} has a square that is 0 or 1 among floats. Move it away from there."

@@ -12,11 +12,11 @@ from sklearn.exceptions import ConvergenceWarning
 from rosenblatt.estimators._features import also_scale
 from rosenblatt.estimators._fitting import list_numbers
 from rosenblatt.estimators._linear import LinearClassifier, facts, hyperplane_state, warn_of_column
-from rosenblatt.estimators._parameters import check_count, check_flag, check_number
 from rosenblatt.exceptions import SOFT_MARGIN, Message, NotSeparableError, Term
 from rosenblatt.learning.scheme import Scheme
 from rosenblatt.learning.state import State
 from rosenblatt.margins.widest import Unfinished, max_margin
+from rosenblatt.parameters import Declared, param
 from rosenblatt.registry import Learner
 from rosenblatt.rows.batch import Batch, as_batch
 from rosenblatt.rows.memory import require_features
@@ -27,7 +27,7 @@ from rosenblatt.schema.plain import NativeTable
 MAX_PROOF_SECONDS = 5.0  # after which it stays with what floats could say
 
 
-class MaxMarginClassifier(LinearClassifier, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class MaxMarginClassifier(Declared, LinearClassifier, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """The hard-margin hyperplane, which maximises the smallest distance y f(x)/‖w‖ of a row.
 
     A perceptron finds some hyperplane that separates the classes; this is the widest. Without a bias its
@@ -36,15 +36,6 @@ class MaxMarginClassifier(LinearClassifier, ClassifierMixin, BaseEstimator):  # 
     meet, and its attribute `certificate` proves that they do.
     If the rows are separable, but by less than floats can resolve, the error contains the proof of that.
     `SoftMarginClassifier` takes any data.
-
-    Parameters
-    ----------
-    fit_intercept : bool
-        Whether to learn a bias. Without one the hyperplane goes through the origin.
-    tol : float
-        The relative gap above which a warning is given. The solution is always as exact as floats allow.
-    max_iter : int
-        The maximum number of rounds. Each round adds rows that are too close to the hyperplane.
 
     Attributes
     ----------
@@ -90,10 +81,17 @@ class MaxMarginClassifier(LinearClassifier, ClassifierMixin, BaseEstimator):  # 
         abilities=frozenset({"linear", "onnx"}),
     )
 
-    def __init__(self, *, fit_intercept: bool = True, tol: float = 1e-9, max_iter: int = 1000) -> None:
-        self.fit_intercept = fit_intercept
-        self.tol = tol
-        self.max_iter = max_iter
+    fit_intercept: bool = param(
+        True, "Whether to learn a bias. Without one the hyperplane goes through the origin."
+    )
+    tol: float = param(
+        1e-9,
+        "The relative gap above which a warning is given. The solution is always as exact as floats allow.",
+        least=0,
+    )
+    max_iter: int = param(
+        1000, "The maximum number of rounds. Each round adds rows that are too close to the hyperplane."
+    )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -124,9 +122,7 @@ class MaxMarginClassifier(LinearClassifier, ClassifierMixin, BaseEstimator):  # 
             If no hyperplane separates the classes, or none that floats can represent. Its `certificate` proves
             which, unless the decision takes more than a few seconds.
         """
-        check_flag("fit_intercept", self.fit_intercept)
-        check_number("tol", self.tol, least=0)
-        check_count("max_iter", self.max_iter)
+        self._check_parameters()
         warn_of_column(y)
         batch = as_batch(X, y, sample_weight)
         require_features(batch.n_features)

@@ -10,10 +10,10 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from rosenblatt.estimators._features import ReadsTables
 from rosenblatt.estimators._linear import READS_TABLES
-from rosenblatt.estimators._parameters import check_count, check_number
 from rosenblatt.exceptions import InputError, ShapeError
 from rosenblatt.learning.stored_streams import require_names
 from rosenblatt.loops.layout import CSR
+from rosenblatt.parameters import Declared, learned, param, positional
 from rosenblatt.registry import Learner
 from rosenblatt.rows.features import as_rows, require_finite
 from rosenblatt.rows.memory import require_memory
@@ -33,29 +33,11 @@ def _link(held: dict[str, Any]) -> None:
     require(monomials.n_columns == held["n_output_features_"], "the number of monomials is wrong")
 
 
-def _check(model: MonomialMap) -> None:
-    check_count("degree", model.degree)
-    check_number("c", model.c, least=0)
-    if model.max_bytes is not None:
-        check_count("max_bytes", model.max_bytes)
-
-
-class MonomialMap(ReadsTables, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class MonomialMap(Declared, ReadsTables, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """All monomials up to a degree, weighted so that dot products are powers.
 
     ``<Φ(x), Φ(x')> = (<x, x'> + c)^degree``, to rounding: a perceptron on Φ(x) is a kernel perceptron with the
     polynomial kernel, by explicit features. Of two features Φ(x) = (x1², √2 x1x2, x2²) for degree 2 and c = 0.
-
-    Parameters
-    ----------
-    degree : int
-        The power p, from 1 to 170.
-    c : float
-        The constant added to the dot product, at least 0. With 0 there are only monomials of degree p; a larger c
-        gives lower degrees more weight.
-    max_bytes : int or None
-        The maximum size of a result in bytes. None allows the free memory. A larger result raises an error before
-        anything is allocated.
 
     Attributes
     ----------
@@ -89,17 +71,25 @@ class MonomialMap(ReadsTables, TransformerMixin, BaseEstimator):  # type: ignore
         StateSchema(
             READS_TABLES | {"n_output_features_": Count(1, MOST_COLUMNS), "_monomials": MONOMIALS},
             link=_link,
-            check=_check,
+            check=Declared._check_parameters,
         )
     )
 
-    n_output_features_: int
-    _monomials: Monomials
-
-    def __init__(self, degree: int = 2, c: float = 1.0, *, max_bytes: int | None = None) -> None:
-        self.degree = degree
-        self.c = c
-        self.max_bytes = max_bytes
+    degree: int = positional(default=2, kw_only=False, doc="The power p, from 1 to 170.")
+    c: float = positional(
+        default=1.0,
+        kw_only=False,
+        doc="The constant added to the dot product, at least 0. With 0 there are only monomials of degree p; a "
+        "larger c gives lower degrees more weight.",
+        least=0,
+    )
+    max_bytes: int | None = param(
+        None,
+        "The maximum size of a result in bytes. None allows the free memory. A larger result raises an error "
+        "before anything is allocated.",
+    )
+    n_output_features_: int = learned()
+    _monomials: Monomials = learned()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -121,7 +111,7 @@ class MonomialMap(ReadsTables, TransformerMixin, BaseEstimator):  # type: ignore
         MonomialMap
             The estimator.
         """
-        _check(self)
+        self._check_parameters()
         features = as_rows(X)
         require_finite(features)
         monomials = Monomials(features.n_features, int(self.degree), float(self.c))

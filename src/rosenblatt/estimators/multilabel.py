@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection
 from typing import Any, Self
 
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import ClassifierTags
 
 from rosenblatt.estimators._one_vector import VECTOR, VECTOR_FIT, OneVector, finite, without_run
-from rosenblatt.estimators._parameters import check_choice, check_number, require_same_classes
+from rosenblatt.estimators._parameters import require_same_classes
 from rosenblatt.exceptions import LabelError, ShapeError
 from rosenblatt.learning.linear import loop_scores
 from rosenblatt.learning.state import State
@@ -19,6 +18,7 @@ from rosenblatt.learning.stored_state import LABELS
 from rosenblatt.learning.stored_streams import require_names
 from rosenblatt.loops.layout import Sets
 from rosenblatt.loops.rules import Confidence, Passive, Rule
+from rosenblatt.parameters import POSITIVE, learned, or_infinite, param, positional
 from rosenblatt.registry import Learner
 from rosenblatt.rows.features import Features, is_sparse
 from rosenblatt.rows.labels import as_labels, list_classes, object_array
@@ -158,39 +158,6 @@ class MultilabelPerceptron(OneVector):
     read once for all of them. Each hyperplane is that of a `Perceptron`, or of another online rule, which has seen
     its label alone; the bounds on mistakes hold for each of them.
 
-    Parameters
-    ----------
-    rule : {"perceptron", "pa1", "pa2", "arow"}
-        The rule of each hyperplane: the perceptron's, a passive-aggressive one (`PassiveAggressiveClassifier`), or
-        AROW (`ConfidenceWeightedClassifier`).
-    eta0, margin : float
-        The learning rate and the margin of the perceptron: a side is corrected if y f ≤ margin.
-    C : float
-        The aggressiveness of "pa1" and "pa2".
-    r : float
-        AROW: larger values let variances fall more slowly.
-    fit_intercept : bool
-        Whether hyperplanes have a bias.
-    max_iter : int
-        The maximum number of passes.
-    tol : float or None
-        Training also ends when the mean number of updates of a visit has not fallen by `tol` for
-        `n_iter_no_change` passes. None: when the number of updates has not fallen by 2 %.
-    n_iter_no_change : int
-        See `tol`.
-    shuffle, random_state
-        Whether rows are visited in random order, and the seed of it.
-    warm_start : bool
-        Whether `fit` continues from the last one.
-    average : bool
-        Whether to predict with the average of the hypotheses after each visit.
-    verbose : int
-        1 shows a progress bar, and prints how training ended to standard error.
-    max_time : float or None
-        The maximum number of seconds that training takes; it ends between two blocks of visits.
-    callbacks : sequence of callables or None
-        Each is called with a `PassReport` after every pass; training ends if one returns True.
-
     Attributes
     ----------
     coef_, intercept_ : ndarray, shapes (n_labels, n_features) and (n_labels,)
@@ -219,44 +186,24 @@ class MultilabelPerceptron(OneVector):
         StateSchema(VECTOR | {"_classes": LABELS}, VECTOR_FIT, _link, without_run),
         abilities=frozenset({"streams", "examples"}),
     )
-    _classes: NDArray[Any]
-
-    def __init__(
-        self,
-        rule: str = "perceptron",
-        *,
-        eta0: float = 1.0,
-        margin: float = 0.0,
-        C: float = 1.0,
-        r: float = 1.0,
-        fit_intercept: bool = True,
-        max_iter: int = 1000,
-        tol: float | None = None,
-        n_iter_no_change: int = 5,
-        shuffle: bool = True,
-        verbose: int = 0,
-        random_state: Any = 0,
-        warm_start: bool = False,
-        average: bool = False,
-        max_time: float | None = None,
-        callbacks: Any = None,
-    ) -> None:
-        self.rule = rule
-        self.eta0 = eta0
-        self.margin = margin
-        self.C = C
-        self.r = r
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_iter_no_change = n_iter_no_change
-        self.shuffle = shuffle
-        self.verbose = verbose
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.average = average
-        self.max_time = max_time
-        self.callbacks = callbacks
+    rule: str = positional(
+        default="perceptron",
+        kw_only=False,
+        doc="The rule of each hyperplane: the perceptron's, a passive-aggressive one "
+        "(`PassiveAggressiveClassifier`), or AROW (`ConfidenceWeightedClassifier`).",
+        one_of=RULES,
+    )
+    eta0: float = param(1.0, "The learning rate of the perceptron.", above=0)
+    margin: float = param(0.0, "The margin of the perceptron: a side is corrected if y f ≤ margin.", least=0)
+    C: float = param(1.0, 'The aggressiveness of "pa1" and "pa2".', check=or_infinite(POSITIVE))
+    r: float = param(1.0, "AROW: larger values let variances fall more slowly.", above=0)
+    fit_intercept: bool = param(True, "Whether hyperplanes have a bias.")
+    tol: float | None = param(
+        None,
+        "Training also ends when the mean number of updates of a visit has not fallen by `tol` for "
+        "`n_iter_no_change` passes. None: when the number of updates has not fallen by 2 %.",
+    )
+    _classes: NDArray[Any] = learned()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -353,23 +300,16 @@ class MultilabelPerceptron(OneVector):
         return Sets(indptr, labels, weight, np.arange(len(known))), {"_classes": known}
 
     def _rule(self) -> Any:
-        check_choice("rule", self.rule, RULES)
-        eta, margin = check_number("eta0", self.eta0, above=0), check_number("margin", self.margin, least=0)
-        C = self.C if self.C == math.inf else check_number("C", self.C, above=0)
-        r, beta = check_number("r", self.r, above=0), 1.0 if self.fit_intercept else 0.0
+        C, beta = float(self.C), 1.0 if self.fit_intercept else 0.0
         match self.rule:
             case "perceptron":
-                return Rule(eta, beta, margin)
+                return Rule(float(self.eta0), beta, float(self.margin))
             case "pa1":
                 return Passive(beta=beta, most=C)
             case "pa2":
                 return Passive(beta=beta, soft=1.0 / (2.0 * C))
             case _:
-                return Confidence(beta=beta, r=r)
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        self._rule()
+                return Confidence(beta=beta, r=float(self.r))
 
     def _loss(self, targets: Sets) -> Any:
         return lambda rows, log: np.ones(len(log.at))

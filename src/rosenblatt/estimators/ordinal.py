@@ -13,7 +13,7 @@ from sklearn.base import ClassifierMixin
 from rosenblatt.estimators._fitting import require_same_data
 from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._one_vector import VECTOR, VECTOR_FIT, OneVector, finite, without_run
-from rosenblatt.estimators._parameters import check_classes, check_number, require_same_classes
+from rosenblatt.estimators._parameters import check_classes, require_same_classes
 from rosenblatt.exceptions import LabelError, ParameterError, Term
 from rosenblatt.interrupts import interruptible
 from rosenblatt.learning.one_vector import Part, VectorFit, VectorRun
@@ -24,6 +24,7 @@ from rosenblatt.learning.stored_streams import require_names
 from rosenblatt.loops.layout import Log, Ranks
 from rosenblatt.loops.rules import Rule
 from rosenblatt.loops.visits import rank_scores, ranks_of, replay_ranks
+from rosenblatt.parameters import fixed, learned, param
 from rosenblatt.registry import Learner
 from rosenblatt.rows.features import Features
 from rosenblatt.rows.labels import as_labels, encode_labels
@@ -72,30 +73,6 @@ class OrdinalPerceptron(ClassifierMixin, OneVector):  # type: ignore[misc]
     and thresholds of joint norm 1 separate the ranks by γ, the ranks that visits are off sum to at most
     (K − 1)(R² + 1)/γ²: see `rosenblatt.bounds`.
 
-    Parameters
-    ----------
-    eta0 : float
-        The learning rate.
-    max_iter : int
-        The maximum number of passes.
-    tol : float or None
-        Training also ends when the mean number of ranks that a visit is off has not fallen by `tol` for
-        `n_iter_no_change` passes. None: when the number of updates has not fallen by 2 %.
-    n_iter_no_change : int
-        See `tol`.
-    shuffle, random_state
-        Whether rows are visited in random order, and the seed of it.
-    warm_start : bool
-        Whether `fit` continues from the last one.
-    average : bool
-        Whether to predict with the average of the hypotheses after each visit.
-    verbose : int
-        1 shows a progress bar, and prints how training ended to standard error.
-    max_time : float or None
-        The maximum number of seconds that training takes; it ends between two blocks of visits.
-    callbacks : sequence of callables or None
-        Each is called with a `PassReport` after every pass; training ends if one returns True.
-
     Attributes
     ----------
     coef_ : ndarray, shape (1, n_features)
@@ -128,35 +105,14 @@ class OrdinalPerceptron(ClassifierMixin, OneVector):  # type: ignore[misc]
         commands={"prank": {}},
         abilities=frozenset({"streams", "examples", "blocks"}),
     )
-    fit_intercept = True
-    _classes: NDArray[Any]
-
-    def __init__(
-        self,
-        *,
-        eta0: float = 1.0,
-        max_iter: int = 1000,
-        tol: float | None = None,
-        n_iter_no_change: int = 5,
-        shuffle: bool = True,
-        verbose: int = 0,
-        random_state: Any = 0,
-        warm_start: bool = False,
-        average: bool = False,
-        max_time: float | None = None,
-        callbacks: Any = None,
-    ) -> None:
-        self.eta0 = eta0
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_iter_no_change = n_iter_no_change
-        self.shuffle = shuffle
-        self.verbose = verbose
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.average = average
-        self.max_time = max_time
-        self.callbacks = callbacks
+    eta0: float = param(1.0, "The learning rate.", above=0)
+    fit_intercept: bool = fixed(True)
+    tol: float | None = param(
+        None,
+        "Training also ends when the mean number of ranks that a visit is off has not fallen by `tol` for "
+        "`n_iter_no_change` passes. None: when the number of updates has not fallen by 2 %.",
+    )
+    _classes: NDArray[Any] = learned()
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train until a stopping rule ends it; a sample weight multiplies the step."""
@@ -271,11 +227,7 @@ class OrdinalPerceptron(ClassifierMixin, OneVector):  # type: ignore[misc]
         return Ranks(codes, weight, features.n_features), {"_classes": ranks}
 
     def _rule(self) -> Rule:
-        return Rule(eta=check_number("eta0", self.eta0, above=0))
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        self._rule()
+        return Rule(eta=float(self.eta0))
 
     def _loss(self, targets: Ranks) -> Any:
         return lambda rows, log: log.machine.astype(np.float64)

@@ -10,8 +10,16 @@ from rosenblatt.estimators._linear import perceptron_state
 from rosenblatt.estimators.perceptron import Perceptron
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.loops.rules import Dual, Power, Rule
+from rosenblatt.parameters import fixed, param, positional
 
 LARGEST_P = 64
+
+
+def _check_power(name: str, value: Any) -> None:
+    if isinstance(value, str) and value == "auto":
+        return
+    if isinstance(value, bool) or not isinstance(value, Integral) or not 2 <= int(value) <= LARGEST_P:
+        raise ParameterError(f"{name}={value!r} must be a whole number from 2 to {LARGEST_P}, or 'auto'.")
 
 
 class PNormPerceptron(Perceptron):
@@ -21,18 +29,6 @@ class PNormPerceptron(Perceptron):
     entries count for more (Grove, Littlestone and Schuurmans 2001). ``p=2`` is the perceptron. With p = 2 ln d the
     mistakes grow with the logarithm of the number of features, as Winnow's do (Littlestone 1988). There are at
     most (p − 1) X_p² ‖u‖_q² / γ² if u separates the rows by γ, where 1/p + 1/q = 1; see `rosenblatt.bounds`.
-
-    Parameters
-    ----------
-    p : int or "auto"
-        A whole number from 2 to 64. Powers of whole numbers are products, which have the same bits on every
-        machine. "auto" is the even number nearest to 2 ln d for the d features of `fit`, or of the first chunk or
-        example of a stream; `p_` is its value.
-    fit_intercept, max_iter, tol, shuffle, verbose, n_jobs, random_state, early_stopping, validation_fraction,
-    n_iter_no_change, class_weight, warm_start, bias, radius, zero, tie, order, average, multiclass, max_time,
-    trace, callbacks, decide
-        As in `Perceptron`. The bias is the weight of a constant feature. There is no learning rate and no margin:
-        the rule depends on the direction of θ alone.
 
     Attributes
     ----------
@@ -61,66 +57,23 @@ class PNormPerceptron(Perceptron):
         commands={"p-norm": {}},
         abilities=Perceptron._learner.abilities - {"mixing"},  # only weights are mixed, not θ
     )
-    penalty = None
-    alpha = 0.0001
-    l1_ratio = 0.15
-    eta0 = 1.0
-    margin = 0.0
-    init = "zero"
-    stop_on_cycle = False
-
-    def __init__(
-        self,
-        p: Any = "auto",
-        *,
-        fit_intercept: bool = True,
-        max_iter: int = 1000,
-        tol: float | None = None,
-        shuffle: bool = True,
-        verbose: int = 0,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int | None = None,
-        class_weight: Any = None,
-        warm_start: bool = False,
-        bias: Any = "unit",
-        radius: float | None = None,
-        zero: Any = -1,
-        tie: Any = "mistake",
-        order: Any = "shuffle",
-        average: bool = False,
-        multiclass: str = "direct",
-        max_time: float | None = None,
-        trace: Any = "auto",
-        callbacks: Any = None,
-        decide: bool = True,
-    ) -> None:
-        self.p = p
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.shuffle = shuffle
-        self.verbose = verbose
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.bias = bias
-        self.radius = radius
-        self.zero = zero
-        self.tie = tie
-        self.order = order
-        self.average = average
-        self.multiclass = multiclass
-        self.max_time = max_time
-        self.trace = trace
-        self.callbacks = callbacks
-        self.decide = decide
+    p: Any = positional(
+        default="auto",
+        kw_only=False,
+        doc="A whole number from 2 to 64. Powers of whole numbers are products, which have the same bits on every "
+        'machine. "auto" is the even number nearest to 2 ln d for the d features of `fit`, or of the first chunk '
+        "or example of a stream; `p_` is its value.",
+        kind='int or "auto"',
+        check=_check_power,
+    )
+    penalty: Any = fixed(None)
+    alpha: float = fixed(0.0001)
+    l1_ratio: float = fixed(0.15)
+    eta0: float = fixed(1.0)
+    init: Any = fixed("zero")
+    margin: float = fixed(0.0)
+    stop_on_cycle: bool = fixed(False)
+    bias: Any = param("unit", more="The bias is the weight of a constant feature.")
 
     @property
     def p_(self) -> int:
@@ -131,11 +84,7 @@ class PNormPerceptron(Perceptron):
         return int(dual.p)
 
     def _own_rule(self, rule: Rule) -> Power:
-        if isinstance(self.p, str) and self.p == "auto":
-            return Power(*rule, p=0.0)
-        if isinstance(self.p, bool) or not isinstance(self.p, Integral) or not 2 <= int(self.p) <= LARGEST_P:
-            raise ParameterError(f"p={self.p!r} must be a whole number from 2 to {LARGEST_P}, or 'auto'.")
-        return Power(*rule, p=float(self.p))
+        return Power(*rule, p=0.0 if isinstance(self.p, str) else float(self.p))
 
     def _rule_of_stream(self) -> tuple[Any, float | None]:
         rule, radius = super()._rule_of_stream()

@@ -12,15 +12,16 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from rosenblatt.estimators._declarations import PerceptronParameters
 from rosenblatt.estimators._linear import perceptron_state, warn_of_column
 from rosenblatt.estimators._one_vector import VECTOR, VECTOR_FIT, OneVector, without_run
-from rosenblatt.estimators._parameters import check_choice, check_number
 from rosenblatt.estimators.perceptron import OwnRule, Perceptron
 from rosenblatt.exceptions import ShapeError
 from rosenblatt.learning.state import State
 from rosenblatt.learning.stored_streams import require_names
 from rosenblatt.loops.layout import Values
 from rosenblatt.loops.rules import Passive, Rule
+from rosenblatt.parameters import POSITIVE, like, or_infinite, param
 from rosenblatt.registry import Learner
 from rosenblatt.rows.features import Features
 from rosenblatt.rows.labels import as_measurements
@@ -40,29 +41,6 @@ class PassiveAggressiveClassifier(OwnRule):
     With ``C=math.inf`` and another `eta0` it is the relaxation method (Agmon 1954; Motzkin and Schoenberg 1954):
     the step is in proportion to the error. For 0 < eta0 < 2 each update brings the weights nearer to every
     hyperplane that gives all rows their margin.
-
-    Parameters
-    ----------
-    C : float
-        The aggressiveness. ``math.inf`` is PA, which always takes the whole step.
-    loss : {"hinge", "squared_hinge"}
-        "hinge" is PA-I, with the step min(C, c). "squared_hinge" is PA-II, with x² + 1 / (2C) in place of x².
-    eta0 : float
-        Multiplies every step: the λ of the relaxation method. 1 goes to the margin, 2 as far beyond it.
-    margin : float
-        The margin that an update gives the row, in place of 1. With 0 the weights 0 are never corrected, so that a
-        start is needed.
-    tol : float or None
-        If given, training ends when the mean loss of a pass, max(0, margin − y f), has not fallen by `tol` for
-        `n_iter_no_change` passes, and not on a plateau.
-    n_iter_no_change : int or None
-        How many passes may go by before the updates of a pass fall by 2 %; then training ends on a plateau.
-    class_weight : dict, "balanced" or None
-        Multiplies C for each class, as a sample weight does for each row: a row of weight m counts as one with the
-        aggressiveness m C. With ``C=math.inf`` only weights of zero matter.
-    fit_intercept, max_iter, early_stopping, validation_fraction, shuffle, verbose, n_jobs, random_state,
-    warm_start, average, bias, radius, zero, init, order, multiclass, max_time, trace, callbacks
-        As in `Perceptron`.
 
     Attributes
     ----------
@@ -93,67 +71,39 @@ class PassiveAggressiveClassifier(OwnRule):
         commands={"pa": {"C": math.inf}, "pa1": {}, "pa2": {"loss": "squared_hinge"}},
     )
 
-    def __init__(
-        self,
-        *,
-        C: float = 1.0,
-        loss: str = "hinge",
-        eta0: float = 1.0,
-        margin: float = 1.0,
-        fit_intercept: bool = True,
-        max_iter: int = 1000,
-        tol: float | None = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int | None = 5,
-        shuffle: bool = True,
-        verbose: int = 0,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        warm_start: bool = False,
-        class_weight: Any = None,
-        average: bool = False,
-        bias: Any = "unit",
-        radius: float | None = None,
-        zero: Any = -1,
-        init: Any = "zero",
-        order: Any = "shuffle",
-        multiclass: str = "direct",
-        max_time: float | None = None,
-        trace: Any = "auto",
-        callbacks: Any = None,
-    ) -> None:
-        self.C = C
-        self.loss = loss
-        self.eta0 = eta0
-        self.margin = margin
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.shuffle = shuffle
-        self.verbose = verbose
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.class_weight = class_weight
-        self.average = average
-        self.bias = bias
-        self.radius = radius
-        self.zero = zero
-        self.init = init
-        self.order = order
-        self.multiclass = multiclass
-        self.max_time = max_time
-        self.trace = trace
-        self.callbacks = callbacks
+    C: float = param(
+        1.0,
+        "The aggressiveness. ``math.inf`` is PA, which always takes the whole step.",
+        check=or_infinite(POSITIVE),
+    )
+    loss: str = param(
+        "hinge",
+        '"hinge" is PA-I, with the step min(C, c). "squared_hinge" is PA-II, with x² + 1 / (2C) in place of x².',
+        one_of=("hinge", "squared_hinge"),
+    )
+    eta0: float = like(
+        PerceptronParameters,
+        doc="Multiplies every step: the λ of the relaxation method. 1 goes to the margin, 2 as far beyond it.",
+    )
+    margin: float = param(
+        1.0,
+        "The margin that an update gives the row, in place of 1. With 0 the weights 0 are never corrected, so "
+        "that a start is needed.",
+        least=0,
+    )
+    tol: float | None = param(
+        None,
+        "If given, training ends when the mean loss of a pass, max(0, margin − y f), has not fallen by `tol` for "
+        "`n_iter_no_change` passes, and not on a plateau.",
+    )
+    class_weight: Any = param(
+        None,
+        "Multiplies C for each class, as a sample weight does for each row: a row of weight m counts as one with "
+        "the aggressiveness m C. With ``C=math.inf`` only weights of zero matter.",
+    )
 
     def _own_rule(self, rule: Rule) -> Passive:
-        check_choice("loss", self.loss, ("hinge", "squared_hinge"))
-        check_number("margin", self.margin, least=0)  # not a pair
-        C = self.C if self.C == math.inf else check_number("C", self.C, above=0)
+        C = float(self.C)
         most, soft = (C, 0.0) if self.loss == "hinge" else (math.inf, 1.0 / (2.0 * C))
         return Passive(*rule, most, soft)
 
@@ -169,36 +119,6 @@ class PassiveAggressiveRegressor(RegressorMixin, OneVector):  # type: ignore[mis
     A row with ``|y − f| > ε`` is corrected by the step ``c = (|y − f| − ε) / x²``, x² = ‖x‖² + 1 with the bias.
     `C` limits it (Crammer et al. 2006). Takes the parameters of scikit-learn's ``PassiveAggressiveRegressor``, but
     for early stopping.
-
-    Parameters
-    ----------
-    C : float
-        The aggressiveness; ``math.inf`` always takes the whole step.
-    loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}
-        The first is PA-I, with the step min(C, c); the second PA-II, with x² + 1 / (2C) in place of x².
-    epsilon : float
-        ε, the error that is not corrected.
-    fit_intercept : bool
-        Whether there is a bias.
-    max_iter : int
-        The maximum number of passes.
-    tol : float or None
-        Training ends when the mean of ``max(0, |y − f| − ε)`` over a pass has not fallen by `tol` for
-        `n_iter_no_change` passes. None: when the number of updates has not fallen by 2 %.
-    n_iter_no_change : int
-        See `tol`.
-    shuffle, random_state
-        Whether rows are visited in random order, and the seed of it.
-    warm_start : bool
-        Whether `fit` continues from the last one.
-    average : bool
-        Whether to predict with the average of the hypotheses after each visit.
-    verbose : int
-        1 shows a progress bar, and prints how training ended to standard error.
-    max_time : float or None
-        The maximum number of seconds that training takes; it ends between two blocks of visits.
-    callbacks : sequence of callables or None
-        Each is called with a `PassReport` after every pass; training ends if one returns True.
 
     Attributes
     ----------
@@ -225,38 +145,20 @@ class PassiveAggressiveRegressor(RegressorMixin, OneVector):  # type: ignore[mis
         abilities=frozenset({"streams", "examples"}),
     )
 
-    def __init__(
-        self,
-        *,
-        C: float = 1.0,
-        loss: str = "epsilon_insensitive",
-        epsilon: float = 0.1,
-        fit_intercept: bool = True,
-        max_iter: int = 1000,
-        tol: float | None = 1e-3,
-        n_iter_no_change: int = 5,
-        shuffle: bool = True,
-        verbose: int = 0,
-        random_state: Any = 0,
-        warm_start: bool = False,
-        average: bool = False,
-        max_time: float | None = None,
-        callbacks: Any = None,
-    ) -> None:
-        self.C = C
-        self.loss = loss
-        self.epsilon = epsilon
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_iter_no_change = n_iter_no_change
-        self.shuffle = shuffle
-        self.verbose = verbose
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.average = average
-        self.max_time = max_time
-        self.callbacks = callbacks
+    C: float = like(
+        PassiveAggressiveClassifier, doc="The aggressiveness; ``math.inf`` always takes the whole step."
+    )
+    loss: str = param(
+        "epsilon_insensitive",
+        "The first is PA-I, with the step min(C, c); the second PA-II, with x² + 1 / (2C) in place of x².",
+        one_of=("epsilon_insensitive", "squared_epsilon_insensitive"),
+    )
+    epsilon: float = param(0.1, "ε, the error that is not corrected.", least=0)
+    tol: float | None = param(
+        1e-3,
+        "Training ends when the mean of ``max(0, |y − f| − ε)`` over a pass has not fallen by `tol` for "
+        "`n_iter_no_change` passes. None: when the number of updates has not fallen by 2 %.",
+    )
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train until a stopping rule ends it; a sample weight multiplies C."""
@@ -307,16 +209,9 @@ class PassiveAggressiveRegressor(RegressorMixin, OneVector):  # type: ignore[mis
         return Values(flat.copy(), np.ones(features.n_rows) if weight is None else weight), {}
 
     def _rule(self) -> Passive:
-        choices = ("epsilon_insensitive", "squared_epsilon_insensitive")
-        check_choice("loss", self.loss, choices)
-        epsilon = check_number("epsilon", self.epsilon, least=0)
-        C = self.C if self.C == math.inf else check_number("C", self.C, above=0)
-        most, soft = (C, 0.0) if self.loss == choices[0] else (math.inf, 1.0 / (2.0 * C))
-        return Passive(beta=1.0 if self.fit_intercept else 0.0, margin=-epsilon, most=most, soft=soft)
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        self._rule()
+        C = float(self.C)
+        most, soft = (C, 0.0) if self.loss == "epsilon_insensitive" else (math.inf, 1.0 / (2.0 * C))
+        return Passive(beta=1.0 if self.fit_intercept else 0.0, margin=-float(self.epsilon), most=most, soft=soft)
 
     def _loss(self, targets: Values) -> Any:
         epsilon = float(self.epsilon)

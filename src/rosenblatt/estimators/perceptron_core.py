@@ -6,9 +6,9 @@ import os
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
-from inspect import signature
 from typing import TYPE_CHECKING, Any, Self
 
+from rosenblatt.estimators._declarations import PerceptronParameters
 from rosenblatt.estimators._fitting import (
     Before,
     Drawn,
@@ -23,7 +23,7 @@ from rosenblatt.estimators._fitting import (
 )
 from rosenblatt.estimators._linear import perceptron_state, warn_of_column
 from rosenblatt.estimators._online import OnlineLearning
-from rosenblatt.estimators._parameters import check_count, check_flag, check_parameters
+from rosenblatt.estimators._parameters import check_penalty
 from rosenblatt.exceptions import LabelError, ParameterError, Remedy, Term
 from rosenblatt.interrupts import interruptible
 from rosenblatt.learning.checkpoint import Checkpoint, restore
@@ -32,6 +32,7 @@ from rosenblatt.learning.plan import Ask, Plan, Prove
 from rosenblatt.learning.scaled import fold_state
 from rosenblatt.learning.state import State
 from rosenblatt.locking import hold_lock
+from rosenblatt.parameters import Declared, check_count, check_flag
 from rosenblatt.registry import Learner
 from rosenblatt.rows.batch import Batch, as_batch, require_two
 from rosenblatt.tables.blocks import Blocks
@@ -78,7 +79,7 @@ def ask(blocks: Blocks, plan: Plan, weight: Floats, work: float) -> Certificate 
         return None  # a proof could not tell these labels apart
 
 
-class PerceptronCore(OnlineLearning):
+class PerceptronCore(PerceptronParameters, OnlineLearning):
     """The parameters and the training of `rosenblatt.Perceptron`."""
 
     _keeps_bytes = True
@@ -90,73 +91,6 @@ class PerceptronCore(OnlineLearning):
             {"streams", "examples", "blocks", "checkpoints", "mixing", "linear", "traces", "onnx"}
         ),
     )
-
-    def __init__(
-        self,
-        *,
-        penalty: Any = None,
-        alpha: float = 0.0001,
-        l1_ratio: float = 0.15,
-        fit_intercept: bool = True,
-        max_iter: int = 1000,
-        tol: float | None = None,
-        shuffle: bool = True,
-        verbose: int = 0,
-        eta0: float = 1.0,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int | None = None,
-        class_weight: Any = None,
-        warm_start: bool = False,
-        bias: Any = "unit",
-        radius: float | None = None,
-        zero: Any = -1,
-        tie: Any = "mistake",
-        init: Any = "zero",
-        order: Any = "shuffle",
-        margin: float = 0.0,
-        average: bool = False,
-        multiclass: str = "direct",
-        max_time: float | None = None,
-        trace: Any = "auto",
-        callbacks: Any = None,
-        stop_on_cycle: bool = False,
-        decide: bool = True,
-    ) -> None:
-        self.penalty = penalty
-        self.alpha = alpha
-        self.l1_ratio = l1_ratio
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.shuffle = shuffle
-        self.verbose = verbose
-        self.eta0 = eta0
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.bias = bias
-        self.radius = radius
-        self.zero = zero
-        self.tie = tie
-        self.init = init
-        self.order = order
-        self.margin = margin
-        self.average = average
-        self.multiclass = multiclass
-        self.max_time = max_time
-        self.trace = trace
-        self.callbacks = callbacks
-        self.stop_on_cycle = stop_on_cycle
-        self.decide = decide
-
-    __init__.__qualname__ = "Perceptron.__init__"  # as Python names it where a parameter is misspelt
 
     def fit(
         self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
@@ -255,9 +189,8 @@ class PerceptronCore(OnlineLearning):
         return found
 
     def _check_parameters(self) -> None:
-        check_parameters(self)
-        check_flag("stop_on_cycle", self.stop_on_cycle)
-        check_flag("decide", self.decide)
+        super()._check_parameters()
+        check_penalty(self)
 
     def _train(
         self,
@@ -337,12 +270,12 @@ class PerceptronCore(OnlineLearning):
         return state, self.__dict__.get("_drawn")
 
 
-class BareParameters:
+class BareParameters(Declared):
     """Parameters by name, in place of scikit-learn's `BaseEstimator`."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters, sorted by name."""
-        return {name: getattr(self, name) for name in sorted(signature(type(self)).parameters)}
+        return {name: getattr(self, name) for name in sorted(type(self)._declared)}
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters."""

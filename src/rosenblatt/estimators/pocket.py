@@ -20,9 +20,9 @@ from typing import Any, Literal, NamedTuple, Self, TypeAlias
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from rosenblatt.estimators._declarations import RelatedParameters
 from rosenblatt.estimators._fitting import conclude, make_plan, publish_attributes, whole
 from rosenblatt.estimators._linear import BATCH, VisitingClassifier, facts, hyperplane_state, warn_of_column
-from rosenblatt.estimators._parameters import check_choice, check_flag, check_number, check_parameters, with_fixed
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.interrupts import interruptible
 from rosenblatt.learning.linear import LinearModel
@@ -38,6 +38,7 @@ from rosenblatt.loops.layout import Log, Rows, Sides, Targets, oriented
 from rosenblatt.loops.rows import dot, dots, look_ahead
 from rosenblatt.loops.rules import Rule
 from rosenblatt.loops.visits import decide, follow, take
+from rosenblatt.parameters import param
 from rosenblatt.registry import Learner
 from rosenblatt.rows.batch import Batch, as_batch
 from rosenblatt.rows.features import require_finite
@@ -480,35 +481,12 @@ def _copy(pocket: Pocket) -> Pocket:
     )
 
 
-class PocketPerceptron(VisitingClassifier, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class PocketPerceptron(RelatedParameters, VisitingClassifier, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """The perceptron that keeps the best hypothesis it meets, for inseparable data (Gallant 1986).
 
     After each update the errors on all rows are counted. A hypothesis with fewer errors than any before goes into
     the pocket, and the pocket is the result: no hypothesis of the run has fewer training errors. The average of
     the hypotheses competes after each pass. Training ends when no row is wrong.
-
-    Parameters
-    ----------
-    pocket_margin : float
-        γ. With 0 a row is right if its label is predicted; with more, if its margin is at least γ.
-    averages : bool
-        Whether the average of all hypotheses so far is counted after each pass, too. On noisy data it usually
-        makes the fewest errors. False leaves the algorithm as Gallant wrote it.
-    count : {"geometric", "functional"}
-        How margins are measured where γ > 0: as distances, y f / ‖w‖, or as they are, y f. More than two classes
-        have functional ones only: the lead over the best rival.
-    fit_intercept, bias, radius, zero, tie, init, order, shuffle, margin, eta0
-        As in `Perceptron`. `margin` is for the mistakes in training; `pocket_margin` is for the pocket.
-    class_weight : dict, "balanced" or None
-        Multiplies the step of each class, and the weight of its errors.
-    multiclass : {"direct", "ovr"}
-        How more than two classes become hyperplanes.
-    n_iter_no_change : int or None
-        As in `Perceptron`, but no proof is sought. With None the data is visited until 5·10⁸ values were read,
-        those that counting reads included. Then training ends when the mistakes of the second half of all passes
-        are not 5 % fewer than those of the quarter before.
-    max_iter, tol, max_time, random_state, verbose, trace, callbacks
-        As in `Perceptron`; callbacks get the current hypothesis, not the pocket.
 
     Attributes
     ----------
@@ -545,56 +523,32 @@ class PocketPerceptron(VisitingClassifier, ClassifierMixin, BaseEstimator):  # t
         abilities=frozenset({"linear", "traces", "onnx"}),
     )
 
-    def __init__(
-        self,
-        *,
-        pocket_margin: float = 0.0,
-        count: str = "geometric",
-        averages: bool = True,
-        fit_intercept: bool = True,
-        bias: Any = "unit",
-        radius: float | None = None,
-        zero: Any = -1,
-        tie: Any = "mistake",
-        init: Any = "zero",
-        order: Any = "shuffle",
-        shuffle: bool = True,
-        margin: float = 0.0,
-        eta0: float = 1.0,
-        class_weight: Any = None,
-        multiclass: str = "direct",
-        max_iter: int = 1000,
-        tol: float | None = None,
-        n_iter_no_change: int | None = None,
-        max_time: float | None = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-        trace: Any = "auto",
-        callbacks: Any = None,
-    ) -> None:
-        self.pocket_margin = pocket_margin
-        self.count = count
-        self.averages = averages
-        self.fit_intercept = fit_intercept
-        self.bias = bias
-        self.radius = radius
-        self.zero = zero
-        self.tie = tie
-        self.init = init
-        self.order = order
-        self.shuffle = shuffle
-        self.margin = margin
-        self.eta0 = eta0
-        self.class_weight = class_weight
-        self.multiclass = multiclass
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_iter_no_change = n_iter_no_change
-        self.max_time = max_time
-        self.random_state = random_state
-        self.verbose = verbose
-        self.trace = trace
-        self.callbacks = callbacks
+    pocket_margin: float = param(
+        0.0,
+        "γ. With 0 a row is right if its label is predicted; with more, if its margin is at least γ.",
+        least=0,
+    )
+    count: str = param(
+        "geometric",
+        "How margins are measured where γ > 0: as distances, y f / ‖w‖, or as they are, y f. More than two "
+        "classes have functional ones only: the lead over the best rival.",
+        one_of=("geometric", "functional"),
+    )
+    averages: bool = param(
+        True,
+        "Whether the average of all hypotheses so far is counted after each pass, too. On noisy data it usually "
+        "makes the fewest errors. False leaves the algorithm as Gallant wrote it.",
+    )
+    margin: float = param(0.0, more="It is for the mistakes in training; `pocket_margin` is for the pocket.")
+    class_weight: Any = param(None, "Multiplies the step of each class, and the weight of its errors.")
+    multiclass: str = param("direct", "How more than two classes become hyperplanes.", one_of=("direct", "ovr"))
+    n_iter_no_change: int | None = param(
+        None,
+        "How many passes may go by before the mistakes of a pass fall by 2 %; then training ends. With None the "
+        "data is visited until 5·10⁸ values were read, those that counting reads included. Then training ends "
+        "when the mistakes of the second half of all passes are not 5 % fewer than those of the quarter before.",
+    )
+    callbacks: Any = param(None, more="They get the current hypothesis, not the pocket.")
 
     def fit(
         self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
@@ -605,12 +559,9 @@ class PocketPerceptron(VisitingClassifier, ClassifierMixin, BaseEstimator):  # t
         leaves the best of the completed passes.
         """
         with interruptible():
-            p = with_fixed(self)
-            check_parameters(p)
-            check_choice("multiclass", p.multiclass, ("direct", "ovr"))
-            check_choice("count", p.count, ("geometric", "functional"))
-            check_flag("averages", p.averages)
-            counting = Counting(check_number("pocket_margin", p.pocket_margin, least=0), p.count, p.averages)
+            self._check_parameters()
+            measure: Any = self.count
+            counting = Counting(float(self.pocket_margin), measure, self.averages)
             warn_of_column(y)
             batch = as_batch(X, y, sample_weight)
             if counting.margin > 0 and counting.measure == "geometric" and len(batch.classes) > 2:
@@ -620,13 +571,13 @@ class PocketPerceptron(VisitingClassifier, ClassifierMixin, BaseEstimator):  # t
                     "Use count='functional', or pocket_margin=0."
                 )
             blocks = whole(batch)
-            with make_plan(p, blocks, coef_init, intercept_init) as (plan, start, _):
+            with make_plan(self, blocks, coef_init, intercept_init) as (plan, start, _):
                 found = fit_pocket(batch, plan, start, counting)
             run, total = found.run, float(found.row_weight.sum())
             model = LinearModel(found.weights, run.trace.scheme, batch.classes, self.zero)
             right = (model.codes(batch) == batch.codes) | (found.row_weight == 0.0)
             self.__dict__.update(
-                publish_attributes(p, run, blocks)
+                publish_attributes(self, run, blocks)
                 | {
                     "converged_": bool(right.all()),
                     "pocket_errors_": found.errors,
@@ -636,5 +587,5 @@ class PocketPerceptron(VisitingClassifier, ClassifierMixin, BaseEstimator):  # t
                     "_state": State(found.weights, None, run.state.visits),
                 }
             )
-            conclude(p, run, rows=None if right.all() else blocks, best=True)
+            conclude(self, run, rows=None if right.all() else blocks, best=True)
             return self

@@ -7,13 +7,13 @@ from typing import Any, Self
 import numpy as np
 
 from rosenblatt.estimators._one_vector import VECTOR, VECTOR_FIT, OneVector, without_run
-from rosenblatt.estimators._parameters import check_number
 from rosenblatt.exceptions import LabelError, ShapeError
 from rosenblatt.learning.state import State
 from rosenblatt.learning.stored_streams import require_names
 from rosenblatt.loops.layout import Log, Pairs
 from rosenblatt.loops.rules import Rule
 from rosenblatt.loops.visits import replay_pairs
+from rosenblatt.parameters import fixed, param
 from rosenblatt.registry import Learner
 from rosenblatt.rows.features import Features
 from rosenblatt.rows.labels import as_measurements
@@ -37,32 +37,6 @@ class RankingPerceptron(OneVector):
     vector and the other one subtracted: this is the perceptron on differences of rows. If some vector of norm 1
     tells all pairs apart by γ, there are at most R²/γ² updates, where R is the largest ‖x⁺ − x⁻‖; see
     `rosenblatt.bounds`.
-
-    Parameters
-    ----------
-    eta0 : float
-        The learning rate.
-    margin : float
-        A pair is corrected if the difference of its scores is at most `margin`.
-    max_iter : int
-        The maximum number of passes over all pairs.
-    tol : float or None
-        Training also ends when the mean of max(0, margin − difference) over a pass has not fallen by `tol` for
-        `n_iter_no_change` passes. None: when the number of updates has not fallen by 2 %.
-    n_iter_no_change : int
-        See `tol`.
-    shuffle, random_state
-        Whether pairs are visited in random order, and the seed of it.
-    warm_start : bool
-        Whether `fit` continues from the last one.
-    average : bool
-        Whether to predict with the average of the hypotheses after each visit.
-    verbose : int
-        1 shows a progress bar, and prints how training ended to standard error.
-    max_time : float or None
-        The maximum number of seconds that training takes; it ends between two blocks of visits.
-    callbacks : sequence of callables or None
-        Each is called with a `PassReport` after every pass; training ends if one returns True.
 
     Attributes
     ----------
@@ -89,37 +63,18 @@ class RankingPerceptron(OneVector):
         commands={"ranking": {}},
         abilities=frozenset({"streams", "groups"}),
     )
-    fit_intercept = False
     _visited = "pair"
 
-    def __init__(
-        self,
-        *,
-        eta0: float = 1.0,
-        margin: float = 0.0,
-        max_iter: int = 1000,
-        tol: float | None = None,
-        n_iter_no_change: int = 5,
-        shuffle: bool = True,
-        verbose: int = 0,
-        random_state: Any = 0,
-        warm_start: bool = False,
-        average: bool = False,
-        max_time: float | None = None,
-        callbacks: Any = None,
-    ) -> None:
-        self.eta0 = eta0
-        self.margin = margin
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_iter_no_change = n_iter_no_change
-        self.shuffle = shuffle
-        self.verbose = verbose
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.average = average
-        self.max_time = max_time
-        self.callbacks = callbacks
+    eta0: float = param(1.0, "The learning rate.", above=0)
+    margin: float = param(0.0, "A pair is corrected if the difference of its scores is at most `margin`.", least=0)
+    fit_intercept: bool = fixed(False)
+    max_iter: int = param(1000, "The maximum number of passes over all pairs.")
+    tol: float | None = param(
+        None,
+        "Training also ends when the mean of max(0, margin − difference) over a pass has not fallen by `tol` for "
+        "`n_iter_no_change` passes. None: when the number of updates has not fallen by 2 %.",
+    )
+    shuffle: bool = param(True, "Whether pairs are visited in random order.")
 
     def fit(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> Self:
         """Train until a stopping rule ends it.
@@ -199,15 +154,7 @@ class RankingPerceptron(OneVector):
         return State.zero((n_features + 1,), average=self.average)
 
     def _rule(self) -> Rule:
-        return Rule(
-            eta=check_number("eta0", self.eta0, above=0),
-            beta=0.0,
-            margin=check_number("margin", self.margin, least=0),
-        )
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        self._rule()
+        return Rule(eta=float(self.eta0), beta=0.0, margin=float(self.margin))
 
     def _loss(self, targets: Pairs) -> Any:
         margin = float(self.margin)

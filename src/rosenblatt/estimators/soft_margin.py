@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
+from rosenblatt.estimators._declarations import PerceptronParameters
 from rosenblatt.estimators._features import also_scale
 from rosenblatt.estimators._linear import LinearClassifier, facts, hyperplane_state, warn_of_column
-from rosenblatt.estimators._parameters import (
-    POSITIVE,
-    check_choice,
-    check_count,
-    check_each,
-    check_flag,
-    check_number,
-    check_share,
-    generator,
-    optional,
-)
+from rosenblatt.estimators._parameters import generator
 from rosenblatt.exceptions import ParameterError, Remedy
 from rosenblatt.interrupts import interruptible
 from rosenblatt.learning.scheme import Scheme
@@ -31,6 +20,7 @@ from rosenblatt.learning.state import State
 from rosenblatt.loops.descent import Hinge, Logistic, Loss, SquaredHinge
 from rosenblatt.margins.softest import Limits, SoftPlan, SoftSolution, fit, weights
 from rosenblatt.margins.stochastic import DescentSettings
+from rosenblatt.parameters import Declared, check_number, check_share, learned, like, param, positional
 from rosenblatt.registry import Learner
 from rosenblatt.rows.batch import Batch, as_batch
 from rosenblatt.rows.memory import require_features
@@ -39,74 +29,13 @@ from rosenblatt.schema.codecs import Flag
 from rosenblatt.typing import Floats
 
 DESCENTS = ("sgd", "batch")
-CHECKS: dict[str, Callable[[str, Any], Any]] = {
-    "loss": partial(check_choice, choices=("perceptron", "hinge", "squared_hinge", "logistic")),
-    "penalty": partial(check_choice, choices=("l2", "l1", "elasticnet", None)),
-    "solver": partial(check_choice, choices=("auto", "interior", "newton", "coordinate", "sgd", "batch")),
-    "learning_rate": partial(check_choice, choices=("constant", "invscaling", "optimal", "adaptive")),
-    **dict.fromkeys(("fit_intercept", "shuffle", "average", "warm_start"), check_flag),
-    **dict.fromkeys(("max_iter", "n_iter_no_change"), check_count),
-    "eta0": POSITIVE,
-    "power_t": check_number,
-    "tol": partial(check_number, least=0),
-    "l1_ratio": check_share,
-    "max_time": optional(POSITIVE),
-}
 
 
-class SoftMarginClassifier(LinearClassifier, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class SoftMarginClassifier(Declared, LinearClassifier, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """The hyperplane that minimises a mean loss plus a penalty, with a bound on the distance to the minimum.
 
     ``objective_`` is ``Σ s_i ℓ(y_i f(x_i)) / Σ s_i + alpha · penalty(w)``, with s the sample weights and
     f(x) = <w, x> + b; the bias is not penalised. No hyperplane has an objective below ``objective_ - gap_``.
-
-    Parameters
-    ----------
-    loss : {"hinge", "squared_hinge", "logistic", "perceptron"}
-        max(0, 1 − y f), its square, log(1 + exp(−y f)), or max(0, margin − y f), the loss of the perceptron.
-    penalty : {"l2", "l1", "elasticnet"} or None
-        ½‖w‖², ‖w‖₁, (1 − l1_ratio)/2 ‖w‖² + l1_ratio ‖w‖₁, or nothing.
-    alpha : float
-        The strength of the penalty.
-    l1_ratio : float
-        The share of ‖w‖₁ in the elastic net.
-    margin : float
-        The margin of loss "perceptron". It is above 0, because at 0 the weights 0 have no loss; only "sgd" and
-        "batch", which start there and move at every mistake, also take 0. Then training ends when every row is
-        right.
-    fit_intercept : bool
-        Whether to learn a bias.
-    solver : {"auto", "newton", "coordinate", "interior", "sgd", "batch"}
-        "newton": Newton's method, for "l2" with at most 2000 rows or features. "coordinate": dual coordinate
-        ascent, for "l2" with many rows and many features. "interior": a primal-dual interior-point method for any
-        loss and penalty, exact in a few dozen steps for features of any scale. "auto" chooses between these three,
-        and begins with passes of "coordinate" where steps of "newton" are costly. "sgd": stochastic subgradient
-        descent, a step for each row. "batch": subgradient descent, a step for each pass over all rows.
-    max_iter : int
-        The maximum number of steps, or passes over the data, for each hyperplane.
-    tol : float
-        Training ends when ``gap_ ≤ tol · objective_``. "sgd" and "batch" also end when the mean loss of a pass has
-        not fallen by `tol` for `n_iter_no_change` passes.
-    max_time : float or None
-        The maximum training time in seconds. Several hyperplanes get equal parts of it.
-    learning_rate : {"optimal", "constant", "invscaling", "adaptive"}
-        The step size of "sgd" at visit t, and of "batch" at step t: 1 / (alpha (t₀ + t)), eta0, eta0 / t^power_t,
-        or eta0 divided by five whenever the loss no longer falls.
-    eta0, power_t : float
-        Parameters of the step size.
-    shuffle : bool
-        Whether "sgd" visits the rows in a new random order each pass.
-    average : bool
-        Whether "sgd" and "batch" predict by the average of the hypotheses after each visit or step.
-    n_iter_no_change : int
-        The number of passes without a lower loss after which "sgd" and "batch" end.
-    class_weight : dict, "balanced" or None
-        Multiplies the loss of each class.
-    warm_start : bool
-        Whether "sgd" and "batch" start at the weights of the last fit; the other solvers reach the minimum from
-        any start.
-    random_state : int, RandomState, Generator or None
-        The random seed for the orders of "sgd" and "coordinate", which "auto" may use.
 
     Attributes
     ----------
@@ -152,50 +81,72 @@ class SoftMarginClassifier(LinearClassifier, ClassifierMixin, BaseEstimator):  #
         abilities=frozenset({"linear", "onnx"}),
     )
 
-    _descended: bool
-
-    def __init__(
-        self,
-        loss: str = "hinge",
-        *,
-        penalty: str | None = "l2",
-        alpha: float = 0.0001,
-        l1_ratio: float = 0.15,
-        margin: float = 1.0,
-        fit_intercept: bool = True,
-        solver: str = "auto",
-        max_iter: int = 1000,
-        tol: float = 1e-3,
-        max_time: float | None = None,
-        learning_rate: str = "optimal",
-        eta0: float = 0.01,
-        power_t: float = 0.5,
-        shuffle: bool = True,
-        average: bool = False,
-        n_iter_no_change: int = 5,
-        class_weight: Any = None,
-        warm_start: bool = False,
-        random_state: Any = 0,
-    ) -> None:
-        self.loss = loss
-        self.penalty = penalty
-        self.alpha = alpha
-        self.l1_ratio = l1_ratio
-        self.margin = margin
-        self.fit_intercept = fit_intercept
-        self.solver = solver
-        self.max_iter = max_iter
-        self.tol = tol
-        self.max_time = max_time
-        self.learning_rate = learning_rate
-        self.eta0 = eta0
-        self.power_t = power_t
-        self.shuffle = shuffle
-        self.average = average
-        self.n_iter_no_change = n_iter_no_change
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.random_state = random_state
+    loss: str = positional(
+        default="hinge",
+        kw_only=False,
+        doc="max(0, 1 − y f), its square, log(1 + exp(−y f)), or max(0, margin − y f), the perceptron's.",
+        one_of=("hinge", "squared_hinge", "logistic", "perceptron"),
+    )
+    penalty: str | None = param(
+        "l2",
+        "½‖w‖², ‖w‖₁, (1 − l1_ratio)/2 ‖w‖² + l1_ratio ‖w‖₁, or nothing.",
+        one_of=("l2", "l1", "elasticnet", None),
+    )
+    alpha: float = param(0.0001, "The strength of the penalty.", check=None)
+    l1_ratio: float = param(0.15, "The share of ‖w‖₁ in the elastic net.", check=check_share)
+    margin: float = param(
+        1.0,
+        'The margin of loss "perceptron". It is above 0, because at 0 the weights 0 have no loss; only "sgd" and '
+        '"batch", which start there and move at every mistake, also take 0. Then training ends when every row is '
+        "right.",
+        least=0,
+    )
+    fit_intercept: bool = param(True, "Whether to learn a bias.")
+    solver: str = param(
+        "auto",
+        '"newton": Newton\'s method, for "l2" with at most 2000 rows or features. "coordinate": dual coordinate '
+        'ascent, for "l2" with many rows and many features. "interior": a primal-dual interior-point method for '
+        'any loss and penalty, exact in a few dozen steps for features of any scale. "auto" chooses between '
+        'these three, and begins with passes of "coordinate" where steps of "newton" are costly. "sgd": '
+        'stochastic subgradient descent, a step for each row. "batch": subgradient descent, a step for each pass '
+        "over all rows.",
+        one_of=("auto", "newton", "coordinate", "interior", "sgd", "batch"),
+    )
+    max_iter: int = param(1000, "The maximum number of steps, or passes over the data, for each hyperplane.")
+    tol: float = param(
+        1e-3,
+        'Training ends when ``gap_ ≤ tol · objective_``. "sgd" and "batch" also end when the mean loss of a pass '
+        "has not fallen by `tol` for `n_iter_no_change` passes.",
+        least=0,
+    )
+    max_time: float | None = param(
+        None, "The maximum training time in seconds. Several hyperplanes get equal parts of it.", above=0
+    )
+    learning_rate: str = param(
+        "optimal",
+        'The step size of "sgd" at visit t, and of "batch" at step t: 1 / (alpha (t₀ + t)), eta0, eta0 / '
+        "t^power_t, or eta0 divided by five whenever the loss no longer falls.",
+        one_of=("optimal", "constant", "invscaling", "adaptive"),
+    )
+    eta0: float = param(0.01, 'The first step size, where `learning_rate` is not "optimal".', above=0)
+    power_t: float = param(0.5, 'The power of t in the step size "invscaling".')
+    shuffle: bool = param(True, 'Whether "sgd" visits the rows in a new random order each pass.')
+    average: bool = param(
+        False, 'Whether "sgd" and "batch" predict by the average of the hypotheses after each visit or step.'
+    )
+    n_iter_no_change: int = param(
+        5, 'The number of passes without a lower loss after which "sgd" and "batch" end.'
+    )
+    class_weight: Any = like(PerceptronParameters, doc="Multiplies the loss of each class.")
+    warm_start: bool = param(
+        False,
+        'Whether "sgd" and "batch" start at the weights of the last fit; the other solvers reach the minimum '
+        "from any start.",
+    )
+    random_state: Any = like(
+        PerceptronParameters, doc='The random seed for the orders of "sgd" and "coordinate", which "auto" may use.'
+    )
+    _descended: bool = learned()
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Minimise the objective.
@@ -240,10 +191,10 @@ class SoftMarginClassifier(LinearClassifier, ClassifierMixin, BaseEstimator):  #
         return self._state.visits
 
     def _check_parameters(self) -> None:
-        check_each(self, CHECKS)
+        super()._check_parameters()
         if self.penalty is not None or (self.solver in DESCENTS and self.learning_rate == "optimal"):
             check_number("alpha", self.alpha, above=0)
-        if check_number("margin", self.margin, least=0) == 0 and self.solver not in DESCENTS:
+        if self.margin == 0 and self.solver not in DESCENTS:
             raise ParameterError(
                 f"margin={self.margin!r} must be above 0 for solver={self.solver!r}: with 0 the weights 0 have no "
                 "loss. Use solver='sgd' or 'batch', which take a margin of 0, or rosenblatt.Perceptron."

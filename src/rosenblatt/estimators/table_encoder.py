@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
-from rosenblatt.estimators._parameters import check_choice, check_count, check_flag
 from rosenblatt.exceptions import InputError, ParameterError, ShapeError
+from rosenblatt.parameters import Declared, learned, param
 from rosenblatt.rows.batch import Chunk
 from rosenblatt.rows.features import Features, is_sparse
 from rosenblatt.rows.memory import require_memory
@@ -69,43 +69,13 @@ def plain_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class TableEncoder(Declared, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Features from the raw columns of a table: numbers, categories, text, missing values.
 
     Numbers (and True and False) become features without a change. Each value of a column of strings becomes a
     feature that is 1 or 0, in the order in which the values are first met; values not met in training get zeros.
     Text becomes counts of its words, hashed into 2^bits features. The command line ``rosenblatt train`` reads
     files in the same way, to the same bits.
-
-    Parameters
-    ----------
-    text : sequence of str or int
-        Columns of text, by name, or by position from 0.
-    categorical : sequence of str or int
-        Columns to treat as categories (one-hot), even if they hold numbers. Other columns of strings are
-        categorical too if they have at most 1,000 values.
-    hashed : sequence of str or int
-        Columns with very many categories, such as postcodes: each category is hashed to one of 2^bits features.
-    ignore : sequence of str or int
-        Columns to leave out.
-    ngrams : int
-        The longest run of words that counts as one feature.
-    bits : int
-        Each text or hashed column has 2^bits features.
-    vocabulary : bool
-        Whether to store the words, so that `get_feature_names_out` names them.
-    missing : {"error", "zero", "mean"}
-        How to fill missing numbers: raise an error with the place, use 0, or use the mean of the column. A missing
-        category is a category of its own. A missing text is empty.
-    scale : bool
-        Whether numbers are standardised: (x − mean) / deviation. Categories and words stay as they are. A sparse
-        matrix is divided by the deviations and not centred.
-    na : sequence of str
-        More words that stand for a missing category, and in `fit_files` for a missing number, too. Numbers of
-        other tables are missing where they are NaN or None.
-    sparse_output : bool
-        Whether features that are not all numbers become a sparse array. With False they become an array, and after
-        ``set_output(transform="pandas")`` always a dataframe.
 
     Attributes
     ----------
@@ -140,34 +110,47 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ['spam', 'ham']
     """
 
-    encoding_: Encoding
-
-    def __init__(
-        self,
-        *,
-        text: Sequence[Column] = (),
-        categorical: Sequence[Column] = (),
-        hashed: Sequence[Column] = (),
-        ignore: Sequence[Column] = (),
-        ngrams: int = 1,
-        bits: int = 18,
-        vocabulary: bool = False,
-        missing: str = "error",
-        scale: bool = False,
-        na: Sequence[str] = (),
-        sparse_output: bool = True,
-    ) -> None:
-        self.text = text
-        self.categorical = categorical
-        self.hashed = hashed
-        self.ignore = ignore
-        self.ngrams = ngrams
-        self.bits = bits
-        self.vocabulary = vocabulary
-        self.missing = missing
-        self.scale = scale
-        self.na = na
-        self.sparse_output = sparse_output
+    text: Sequence[Column] = param(
+        (), "Columns of text, by name, or by position from 0.", kind="sequence of str or int"
+    )
+    categorical: Sequence[Column] = param(
+        (),
+        "Columns to treat as categories (one-hot), even if they hold numbers. Other columns of strings are "
+        "categorical too if they have at most 1,000 values.",
+        kind="sequence of str or int",
+    )
+    hashed: Sequence[Column] = param(
+        (),
+        "Columns with very many categories, such as postcodes: each category is hashed to one of 2^bits features.",
+        kind="sequence of str or int",
+    )
+    ignore: Sequence[Column] = param((), "Columns to leave out.", kind="sequence of str or int")
+    ngrams: int = param(1, "The longest run of words that counts as one feature.", most=MOST_NGRAMS)
+    bits: int = param(18, "Each text or hashed column has 2^bits features.", most=MOST_BITS)
+    vocabulary: bool = param(False, "Whether to store the words, so that `get_feature_names_out` names them.")
+    missing: str = param(
+        "error",
+        "How to fill missing numbers: raise an error with the place, use 0, or use the mean of the column. A "
+        "missing category is a category of its own. A missing text is empty.",
+        one_of=("error", "zero", "mean"),
+    )
+    scale: bool = param(
+        False,
+        "Whether numbers are standardised: (x − mean) / deviation. Categories and words stay as they are. A "
+        "sparse matrix is divided by the deviations and not centred.",
+    )
+    na: Sequence[str] = param(
+        (),
+        "More words that stand for a missing category, and in `fit_files` for a missing number, too. Numbers of "
+        "other tables are missing where they are NaN or None.",
+        kind="sequence of str",
+    )
+    sparse_output: bool = param(
+        True,
+        "Whether features that are not all numbers become a sparse array. With False they become an array, and "
+        'after ``set_output(transform="pandas")`` always a dataframe.',
+    )
+    encoding_: Encoding = learned()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -423,13 +406,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return Encoding(recipe, *done, known, columns, plain_parameters(self.get_params(deep=False)))
 
     def _options(self) -> Options:
-        check_choice("missing", self.missing, ("error", "zero", "mean"))
-        check_flag("vocabulary", self.vocabulary)
-        check_flag("scale", self.scale)
-        check_flag("sparse_output", self.sparse_output)
-        for name, most in (("bits", MOST_BITS), ("ngrams", MOST_NGRAMS)):
-            if check_count(name, getattr(self, name)) > most:
-                raise ParameterError(f"{name}={getattr(self, name)!r} must be at most {most}.")
+        self._check_parameters()
         columns: dict[str, Any] = {name: chosen(name, getattr(self, name)) for name in CHOSEN}
         missing: Any = self.missing
         how: dict[str, Any] = {"ngrams": int(self.ngrams), "bits": int(self.bits), "missing": missing}

@@ -8,14 +8,15 @@ from typing import Any, Self
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from rosenblatt.estimators._declarations import RelatedParameters
 from rosenblatt.estimators._fitting import conclude, make_plan, whole
 from rosenblatt.estimators._linear import RUN, warn_of_column, without_long_trace
 from rosenblatt.estimators._online import OnlineLearning
-from rosenblatt.estimators._parameters import check_parameters
 from rosenblatt.interrupts import interruptible
 from rosenblatt.learning.perceptron_fit import fit
 from rosenblatt.learning.stored_streams import HYPOTHESES, link_online, online_parts, require_votes
 from rosenblatt.learning.vote import Hypotheses, VotedModel, VotedStream, hypotheses_of
+from rosenblatt.parameters import fixed, param
 from rosenblatt.registry import Learner
 from rosenblatt.rows.batch import as_batch
 from rosenblatt.rows.features import Features
@@ -42,20 +43,12 @@ def _link(held: dict[str, Any]) -> None:
     require_votes(held.get("_past", []), held["_classes"], held["_width"])
 
 
-class VotedPerceptron(OnlineLearning, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class VotedPerceptron(RelatedParameters, OnlineLearning, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """The perceptron that predicts by the vote of all hypotheses it went through (Freund and Schapire 1999).
 
     Each hypothesis has one vote for each visit that it survived, so a hypothesis that was right for long counts
     more. The vote is exact. Hypotheses are not stored, only the mistakes that led to them: predicting a row takes
     one product with each row with a mistake, and one addition for each mistake.
-
-    Parameters
-    ----------
-    fit_intercept, bias, radius, zero, tie, init, order, shuffle, margin, eta0, class_weight, multiclass
-        As in `Perceptron`. `zero` also decides if there are as many votes for as against.
-    max_iter, tol, n_iter_no_change, max_time, random_state, verbose, callbacks
-        As in `Perceptron`; callbacks get the current hypothesis, not the vote. Training ends as that of an average
-        does: when the mistakes of a pass have not fallen by 2 % for `n_iter_no_change` passes (None: 5).
 
     Attributes
     ----------
@@ -90,60 +83,21 @@ class VotedPerceptron(OnlineLearning, ClassifierMixin, BaseEstimator):  # type: 
 
     _stream_kind = VotedStream
 
-    # Parameters of `Perceptron` that are fixed here.
-    penalty, alpha, l1_ratio, average = None, 0.0001, 0.15, False
-    early_stopping, validation_fraction, warm_start = False, 0.1, False
-    trace = "mistakes"
-
-    def __init__(
-        self,
-        *,
-        fit_intercept: bool = True,
-        bias: Any = "unit",
-        radius: float | None = None,
-        zero: Any = -1,
-        tie: Any = "mistake",
-        init: Any = "zero",
-        order: Any = "shuffle",
-        shuffle: bool = True,
-        margin: float = 0.0,
-        eta0: float = 1.0,
-        class_weight: Any = None,
-        multiclass: str = "direct",
-        max_iter: int = 1000,
-        tol: float | None = None,
-        n_iter_no_change: int | None = None,
-        max_time: float | None = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-        callbacks: Any = None,
-    ) -> None:
-        self.fit_intercept = fit_intercept
-        self.bias = bias
-        self.radius = radius
-        self.zero = zero
-        self.tie = tie
-        self.init = init
-        self.order = order
-        self.shuffle = shuffle
-        self.margin = margin
-        self.eta0 = eta0
-        self.class_weight = class_weight
-        self.multiclass = multiclass
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_iter_no_change = n_iter_no_change
-        self.max_time = max_time
-        self.random_state = random_state
-        self.verbose = verbose
-        self.callbacks = callbacks
+    trace: Any = fixed("mistakes")
+    zero: Any = param(-1, more="It also decides if there are as many votes for as against.")
+    n_iter_no_change: int | None = param(
+        None,
+        "Training ends as that of an average does: when the mistakes of a pass have not fallen by 2 % for this "
+        "number of passes. None means 5.",
+    )
+    callbacks: Any = param(None, more="They get the current hypothesis, not the vote.")
 
     def fit(
         self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
     ) -> Self:
         """Train until a stopping rule ends it, and keep all hypotheses; see `Perceptron.fit`."""
         with interruptible():
-            check_parameters(self)
+            self._check_parameters()
             warn_of_column(y)
             batch = as_batch(X, y, sample_weight)
             blocks = whole(batch)

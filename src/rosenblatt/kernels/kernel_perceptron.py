@@ -10,10 +10,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
+from rosenblatt.estimators._declarations import PerceptronParameters
 from rosenblatt.estimators._fitting import Before, conclude, make_plan, require_same_problem, whole
 from rosenblatt.estimators._linear import DRAWN, RUN, warn_of_column, without_long_trace
 from rosenblatt.estimators._online import OnlineLearning
-from rosenblatt.estimators._parameters import check_choice, check_count, check_number, check_parameters, generator
+from rosenblatt.estimators._parameters import generator
 from rosenblatt.exceptions import KernelWarning, ParameterError, ShapeError
 from rosenblatt.interrupts import interruptible
 from rosenblatt.kernels.kernel_file import KERNEL, KERNEL_STATE, KERNEL_STREAMS, KERNEL_TRACE
@@ -30,6 +31,7 @@ from rosenblatt.learning.scheme import Scheme
 from rosenblatt.learning.stored_state import require_problem
 from rosenblatt.learning.stored_streams import link_stream, online_parts
 from rosenblatt.learning.stream import Stream
+from rosenblatt.parameters import fixed, learned, param, positional
 from rosenblatt.registry import Learner
 from rosenblatt.rows.batch import Batch, as_batch
 from rosenblatt.rows.features import Features, require_finite
@@ -46,22 +48,6 @@ if TYPE_CHECKING:
 # Parameters of a kernel perceptron: checks, the kernel for its data, its start and its budget.
 
 SAMPLE_ROWS = 200  # rows that a function is tried on
-
-
-def check_kernel_parameters(p: Any) -> None:
-    """Check the parameters that only a kernel perceptron has."""
-    as_kernel(p.kernel)
-    check_choice("init", p.init, ("zero", "first"))
-    check_number("cache_size", p.cache_size, least=0)
-    check_choice("budget_policy", p.budget_policy, POLICIES)
-    if p.budget is None:
-        return
-    check_count("budget", p.budget)
-    if p.average and p.budget_policy != "projection":
-        raise ParameterError(
-            f"average=True cannot be combined with budget_policy={p.budget_policy!r}: rows that gave way would be "
-            "missing from the average. Use budget_policy='projection'."
-        )
 
 
 def own_plan(p: Any, kernel: Kernel) -> KernelPlan:
@@ -227,37 +213,11 @@ def _streams(estimator: Any) -> bool:
     )
 
 
-class KernelPerceptron(KernelSpace):
+class KernelPerceptron(PerceptronParameters, KernelSpace):
     """The perceptron in the space of a kernel: f(x) = Σ α_i y_i k(x_i, x) + b.
 
     A mistake on x_i raises α_i. The scores of all training rows are stored, and each mistake changes them by one
     row of kernel values. Rows without a mistake are not part of the model.
-
-    Parameters
-    ----------
-    kernel : str, Kernel or callable
-        "linear", "poly", "rbf", "laplacian" or "precomputed"; a value of `rosenblatt.kernels` such as
-        ``RBF(0.5)``; or a function of two tables that returns the matrix of all pairs. A function that is not a
-        kernel on the training data, or on a sample if they are many, raises a `KernelWarning`.
-    budget : int or None
-        The maximum number of rows to keep. None keeps all that mistakes were made on; a stream without end needs a
-        budget.
-    budget_policy : {"projection", "oldest", "random"}
-        How to make room for one more row: project it on the span of the stored rows, drop the oldest row, or drop
-        a random one. Averaging needs "projection", which forgets nothing.
-    cache_size : float
-        The memory for kernel rows during `fit`, in megabytes.
-    fit_intercept, max_iter, tol, shuffle, verbose, eta0, random_state, early_stopping, validation_fraction
-        As in `Perceptron`.
-    n_iter_no_change, class_weight, warm_start, zero, tie, order, margin, average, multiclass, max_time, trace,
-    callbacks
-        As in `Perceptron`. Averaging is over coefficients, and helps on noisy data.
-    bias : {"unit", "radius"}, float or None
-        As in `Perceptron`; R is the largest norm in the kernel's space: R² = max k(x, x).
-    radius : float or None
-        R; found from the data if None.
-    init : {"zero", "first"}
-        The start: zero, or the first row visited.
 
     Attributes
     ----------
@@ -296,72 +256,45 @@ class KernelPerceptron(KernelSpace):
         abilities=frozenset({"streams", "examples", "traces"}),
     )
 
-    # Parameters of `Perceptron` that are fixed here.
-    penalty, alpha, l1_ratio = None, 0.0001, 0.15
-
-    _state: KernelState
-    _asked_for: Kernel
-
-    def __init__(
-        self,
-        kernel: Any = "rbf",
-        *,
-        budget: int | None = None,
-        budget_policy: str = "projection",
-        cache_size: float = 200.0,
-        fit_intercept: bool = True,
-        max_iter: int = 1000,
-        tol: float | None = None,
-        shuffle: bool = True,
-        verbose: int = 0,
-        eta0: float = 1.0,
-        random_state: Any = 0,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int | None = None,
-        class_weight: Any = None,
-        warm_start: bool = False,
-        bias: Any = "unit",
-        radius: float | None = None,
-        zero: Any = -1,
-        tie: Any = "mistake",
-        init: Any = "zero",
-        order: Any = "shuffle",
-        margin: float = 0.0,
-        average: bool = False,
-        multiclass: str = "direct",
-        max_time: float | None = None,
-        trace: Any = "auto",
-        callbacks: Any = None,
-    ) -> None:
-        self.kernel = kernel
-        self.budget = budget
-        self.budget_policy = budget_policy
-        self.cache_size = cache_size
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.shuffle = shuffle
-        self.verbose = verbose
-        self.eta0 = eta0
-        self.random_state = random_state
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.bias = bias
-        self.radius = radius
-        self.zero = zero
-        self.tie = tie
-        self.init = init
-        self.order = order
-        self.margin = margin
-        self.average = average
-        self.multiclass = multiclass
-        self.max_time = max_time
-        self.trace = trace
-        self.callbacks = callbacks
+    kernel: Any = positional(
+        default="rbf",
+        kw_only=False,
+        doc='"linear", "poly", "rbf", "laplacian" or "precomputed"; a value of `rosenblatt.kernels` such as '
+        "``RBF(0.5)``; or a function of two tables that returns the matrix of all pairs. A function that is not "
+        "a kernel on the training data, or on a sample if they are many, raises a `KernelWarning`.",
+        kind="str, Kernel or callable",
+        check=lambda name, value: as_kernel(value),
+    )
+    budget: int | None = param(
+        None,
+        "The maximum number of rows to keep. None keeps all that mistakes were made on; a stream without end "
+        "needs a budget.",
+    )
+    budget_policy: str = param(
+        "projection",
+        "How to make room for one more row: project it on the span of the stored rows, drop the oldest row, or "
+        'drop a random one. Averaging needs "projection", which forgets nothing.',
+        one_of=POLICIES,
+    )
+    cache_size: float = param(200.0, "The memory for kernel rows during `fit`, in megabytes.", least=0)
+    penalty: Any = fixed(None)
+    alpha: float = fixed(0.0001)
+    l1_ratio: float = fixed(0.15)
+    n_jobs: int | None = fixed(None)
+    stop_on_cycle: bool = fixed(False)
+    decide: bool = fixed(False)
+    n_iter_no_change: int | None = param(
+        None,
+        "How many passes may go by before the mistakes of a pass fall by 2 %. Then training ends, if a number is "
+        "given or with an average, where None means 5. Otherwise it ends on a trend: the mistakes of the second "
+        "half of all passes are not 5 % fewer than those of the quarter before.",
+    )
+    bias: Any = param("unit", more="R is the largest norm in the kernel's space: R² = max k(x, x).")
+    radius: float | None = param(None, "R; found from the data if None.")
+    init: Any = param("zero", "The start: zero, or the first row visited.", one_of=("zero", "first"))
+    average: bool = param(False, more="Averaging is over coefficients, and helps on noisy data.")
+    _state: KernelState = learned()
+    _asked_for: Kernel = learned()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -376,8 +309,7 @@ class KernelPerceptron(KernelSpace):
         With ``kernel="precomputed"``, X is the square matrix of kernel values between training rows.
         """
         with interruptible():
-            check_parameters(self)
-            check_kernel_parameters(self)
+            self._check_parameters()
             warn_of_column(y)
             batch = as_batch(X, y, sample_weight)
             batch.require_classes()
@@ -402,7 +334,7 @@ class KernelPerceptron(KernelSpace):
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Visit the rows of a chunk once, in the order they come; see `Perceptron.partial_fit`."""
         if not self.__sklearn_is_fitted__():
-            check_kernel_parameters(self)
+            self._check_parameters()
             features = self._chunk(X)[0]
             require_finite(features)
             warn_unless_kernel(stream_kernel(self, features.n_features), points_of(features))
@@ -501,8 +433,16 @@ class KernelPerceptron(KernelSpace):
                 state.support.renumber(np.full(state.support.count, NOT_OF_A_SET))
         return state, self.__dict__.get("_drawn")
 
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.budget is not None and self.average and self.budget_policy != "projection":
+            raise ParameterError(
+                f"average=True cannot be combined with budget_policy={self.budget_policy!r}: rows that gave way "
+                "would be missing from the average. Use budget_policy='projection'."
+            )
+
     def _require_same_kernel(self) -> None:
-        check_kernel_parameters(self)
+        self._check_parameters()
         if as_kernel(self.kernel) != self._asked_for:
             raise ParameterError(
                 f"kernel={self.kernel!r} cannot continue from {self._asked_for!r}: coefficients mean nothing "
@@ -514,7 +454,7 @@ class KernelPerceptron(KernelSpace):
             )
 
     def _beginning(self, shape: tuple[int, ...], n_features: int) -> KernelState:
-        check_kernel_parameters(self)
+        self._check_parameters()
         machines = None if len(shape) == 1 else shape[0]
         scheme = Scheme("binary", 2) if machines is None else Scheme("direct", machines)
         return beginning(self, stream_kernel(self, n_features), scheme, n_features)

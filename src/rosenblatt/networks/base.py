@@ -16,21 +16,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
+from rosenblatt.estimators._declarations import PerceptronParameters
 from rosenblatt.estimators._features import ReadsTables, also_scale
 from rosenblatt.estimators._fitting import Before, Drawn, draw, progress_bar, require_same_data
 from rosenblatt.estimators._linear import warn_of_column
-from rosenblatt.estimators._parameters import (
-    ENDING,
-    POSITIVE,
-    check_callbacks,
-    check_choice,
-    check_count,
-    check_each,
-    check_flag,
-    check_number,
-    generator,
-    optional,
-)
+from rosenblatt.estimators._parameters import generator
 from rosenblatt.exceptions import InputError, ParameterError, WeightError
 from rosenblatt.learning.order import make_order
 from rosenblatt.learning.recorder import Curve
@@ -48,6 +38,7 @@ from rosenblatt.networks.network_fit import (
     NetworkState,
     begin,
 )
+from rosenblatt.parameters import Declared, check_callbacks, check_count, learned, like, param
 from rosenblatt.rows.batch import Batch
 from rosenblatt.rows.features import Features, as_rows, require_finite
 from rosenblatt.rows.labels import as_labels, as_measurements, encode_labels
@@ -62,33 +53,6 @@ LEAST_PASSES, LEAST_STEPS = 10, 300
 # Inputs of a larger root mean square are divided in training: they would saturate every neuron
 LARGE_ROOT_MEAN_SQUARE = 16.0
 WANTED_ROOT_MEAN_SQUARE = 0.5  # by the power of two that brings it to at most this
-
-SHARE = partial(check_number, least=0, below=1)
-CHECKS: dict[str, Callable[[str, Any], Any]] = {
-    "task": partial(check_choice, choices=("classification", "regression")),
-    "loss": partial(check_choice, choices=("squared_error", "cross_entropy")),
-    "solver": partial(check_choice, choices=("adam", "sgd")),
-    "nesterovs_momentum": check_flag,
-    **ENDING,
-    "alpha": partial(check_number, least=0),
-    "momentum": SHARE,
-    "beta_1": SHARE,
-    "beta_2": SHARE,
-    "epsilon": POSITIVE,
-    "tol": optional(SHARE),
-    "callbacks": partial(check_callbacks, report="NetworkReport"),
-}
-
-
-def check_training(p: Any) -> None:
-    """Require that every parameter of training can be used."""
-    check_each(p, CHECKS)
-    if p.batch_size != "auto":
-        check_count("batch_size", p.batch_size)
-    if p.task == "regression" and p.loss == "cross_entropy":
-        raise ParameterError("loss='cross_entropy' is for classes; task='regression' needs loss='squared_error'.")
-    if p.task == "regression" and p.class_weight is not None:
-        raise ParameterError("class_weight is for classes, but task='regression' has none. Use sample_weight.")
 
 
 def read_examples(p: Any, X: Any, y: Any, sample_weight: Any, coding: Any, classes: Any = None) -> Examples:
@@ -158,16 +122,84 @@ def _codes(examples: Examples) -> Ints:
     return np.zeros(n_rows, np.int64)
 
 
-class NetworkEstimator(ReadsTables, BaseEstimator):  # type: ignore[misc]
+def _check_batch(name: str, value: Any) -> None:
+    if value != "auto":
+        check_count(name, value)
+
+
+class NetworkEstimator(Declared, ReadsTables, BaseEstimator):  # type: ignore[misc]
     """An estimator with a network in it."""
 
+    solver: str = param(
+        "adam",
+        "The steps: by running means of the gradient and its square, or along the gradient with momentum.",
+        one_of=("adam", "sgd"),
+    )
+    eta0: float = param(0.005, "The learning rate η.", above=0)
+    momentum: float = param(0.9, 'The share of the last step that "sgd" repeats.', least=0, below=1)
+    nesterovs_momentum: bool = param(
+        True, 'Whether "sgd" takes the gradient after that part of the step (Nesterov).'
+    )
+    beta_1: float = param(0.9, 'How slowly the mean of the gradient changes in "adam".', least=0, below=1)
+    beta_2: float = param(0.999, 'How slowly the mean of its square changes in "adam".', least=0, below=1)
+    epsilon: float = param(1e-8, 'What "adam" adds to the root of the mean square.', above=0)
+    alpha: float = param(0.0001, "The weight decay.", least=0)
+    batch_size: Any = param(
+        "auto",
+        'Rows a step; "auto" is 200, or all rows if there are fewer.',
+        kind='int or "auto"',
+        check=_check_batch,
+    )
+    order: Any = like(PerceptronParameters)
+    max_iter: int = like(PerceptronParameters, 10_000)
+    tol: float | None = param(
+        0.02,
+        "Training ends when the loss of a pass has not fallen by this share within `n_iter_no_change` passes; "
+        "None ends it when there was no new minimum.",
+        least=0,
+        below=1,
+    )
+    n_iter_no_change: int | None = param(
+        None,
+        "The number of passes to wait for a lower loss or validation error. None is 10, or as many as make 300 "
+        "steps.",
+    )
+    max_time: float | None = like(PerceptronParameters, more="The last pass may then be partial.")
+    early_stopping: bool = param(
+        False,
+        "Whether to hold out `validation_fraction` of the rows (of each class). Training ends when their error "
+        "had no new minimum for `n_iter_no_change` passes, and the best network by this error is returned.",
+    )
+    validation_fraction: float = like(PerceptronParameters)
+    class_weight: Any = like(PerceptronParameters, doc="Multiplies the loss of each class.")
+    warm_start: bool = param(
+        False,
+        "Whether to continue from the last fit: parameters, steps and random order are those of an uninterrupted "
+        "run.",
+    )
+    random_state: Any = like(PerceptronParameters)
+    verbose: int = like(PerceptronParameters)
+    callbacks: Any = like(
+        PerceptronParameters,
+        doc="Each is called after each pass with a `NetworkReport`; training ends if one returns True.",
+        check=partial(check_callbacks, report="NetworkReport"),
+    )
     _scales_inputs = False  # whether training divides large inputs; weights are stored for the inputs as they are
-    warm_start: bool
-    loss_curve_: Floats
-    _state: NetworkState
-    _layers: tuple[Layer, ...]
-    _run: NetworkRun
-    _classes: NDArray[Any] | None
+    loss_curve_: Floats = learned()
+    _state: NetworkState = learned()
+    _layers: tuple[Layer, ...] = learned()
+    _run: NetworkRun = learned()
+    _classes: NDArray[Any] | None = learned()
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        p: Any = self
+        if p.task == "regression" and p.loss == "cross_entropy":
+            raise ParameterError(
+                "loss='cross_entropy' is for classes; task='regression' needs loss='squared_error'."
+            )
+        if p.task == "regression" and p.class_weight is not None:
+            raise ParameterError("class_weight is for classes, but task='regression' has none. Use sample_weight.")
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_state" in self.__dict__
@@ -246,8 +278,8 @@ class NetworkEstimator(ReadsTables, BaseEstimator):  # type: ignore[misc]
 class ReportedNetwork(NetworkEstimator):
     """Attributes that are read from the network and its last run when they are asked for."""
 
-    _fit_mistakes: list[int]
-    _stream_mistakes: int | None
+    _fit_mistakes: list[int] = learned()
+    _stream_mistakes: int | None = learned()
 
     def _counted(self, run: NetworkRun) -> dict[str, Any]:
         return {"_fit_mistakes": run.mistakes_per_pass, "_stream_mistakes": None}

@@ -12,13 +12,11 @@ from sklearn.base import BaseEstimator
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.metaestimators import available_if
 
+from rosenblatt.estimators._declarations import PerceptronParameters
 from rosenblatt.estimators._features import ReadsTables, predicting, tags_of_task
 from rosenblatt.estimators._linear import READS_TABLES, warn_of_column
 from rosenblatt.estimators._parameters import (
-    check_choice,
     check_classes,
-    check_count,
-    check_number,
     generator,
     require_same_classes,
 )
@@ -27,6 +25,7 @@ from rosenblatt.learning.stored_state import LABELS
 from rosenblatt.learning.stored_streams import require_names
 from rosenblatt.loops.layout import PAIR, oriented
 from rosenblatt.networks.multilayer_perceptron import LARGE_WEIGHT_COUNT, WEIGHTS_A_VALUE
+from rosenblatt.parameters import Declared, learned, like, param, positional
 from rosenblatt.registry import Learner
 from rosenblatt.rows.features import Features, as_rows, require_finite
 from rosenblatt.rows.labels import as_labels, as_measurements, encode_labels
@@ -311,26 +310,10 @@ def _link(held: dict[str, Any]) -> None:
     require(n_outputs == ridge.n_outputs, "the numbers of classes and of outputs differ")
 
 
-class ExtremeLearningMachine(ReadsTables, BaseEstimator):  # type: ignore[misc]
+class ExtremeLearningMachine(Declared, ReadsTables, BaseEstimator):  # type: ignore[misc]
     """A hidden layer of fixed random neurons, and a linear read-out by least squares (Huang, Zhu and Siew 2006).
 
     It has the layers of the Mark I, but one least-squares solution in the place of the learning rule.
-
-    Parameters
-    ----------
-    n_hidden : int
-        The number of random neurons.
-    task : {"classification", "regression"}
-        Whether y holds labels, which the read-out learns as one-hot targets, or one or more numbers a row.
-    activation : {"tanh", "logistic", "relu", "sine", "step"}
-        The activation function of the neurons.
-    alpha : float
-        The penalty on the read-out's squared weights (not on its bias), at least 0.
-    weight_scale : float
-        The standard deviation of the sums of the neurons on standardised features, and of their biases. Larger
-        values make the learned function rougher.
-    random_state : int, RandomState, Generator or None
-        The random seed for the neurons.
 
     Attributes
     ----------
@@ -374,27 +357,27 @@ class ExtremeLearningMachine(ReadsTables, BaseEstimator):  # type: ignore[misc]
         abilities=frozenset({"streams"}),
     )
 
-    _layer: RandomLayer
-    _ridge: RecursiveRidge
-    _targets: _Targets
-    _kept: dict[str, Any]
-
-    def __init__(
-        self,
-        n_hidden: int = 500,
-        *,
-        task: str = "classification",
-        activation: str = "tanh",
-        alpha: float = 0.1,
-        weight_scale: float = 1.0,
-        random_state: Any = 0,
-    ) -> None:
-        self.n_hidden = n_hidden
-        self.task = task
-        self.activation = activation
-        self.alpha = alpha
-        self.weight_scale = weight_scale
-        self.random_state = random_state
+    n_hidden: int = positional(default=500, kw_only=False, doc="The number of random neurons.")
+    task: str = param(
+        "classification",
+        "Whether y holds labels, which the read-out learns as one-hot targets, or one or more numbers a row.",
+        one_of=("classification", "regression"),
+    )
+    activation: str = param("tanh", "The activation function of the neurons.", one_of=tuple(ACTIVATIONS))
+    alpha: float = param(
+        0.1, "The penalty on the read-out's squared weights (not on its bias), at least 0.", least=0
+    )
+    weight_scale: float = param(
+        1.0,
+        "The standard deviation of the sums of the neurons on standardised features, and of their biases. Larger "
+        "values make the learned function rougher.",
+        above=0,
+    )
+    random_state: Any = like(PerceptronParameters, doc="The random seed for the neurons.")
+    _layer: RandomLayer = learned()
+    _ridge: RecursiveRidge = learned()
+    _targets: _Targets = learned()
+    _kept: dict[str, Any] = learned()
 
     def __sklearn_tags__(self) -> Any:
         tags = tags_of_task(super().__sklearn_tags__(), self.task)
@@ -513,13 +496,6 @@ class ExtremeLearningMachine(ReadsTables, BaseEstimator):  # type: ignore[misc]
         """The mean squared error on all rows seen."""
         self._require_fitted("training_mse_")
         return float(self._ridge.solution().squares.mean() / self._ridge.total_weight)
-
-    def _check_parameters(self) -> None:
-        check_count("n_hidden", self.n_hidden)
-        check_choice("task", self.task, ("classification", "regression"))
-        check_choice("activation", self.activation, ACTIVATIONS)
-        check_number("alpha", self.alpha, least=0)
-        check_number("weight_scale", self.weight_scale, above=0)
 
     def _require_same_parameters(self) -> None:
         for name, kept in self._kept.items():

@@ -11,13 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from rosenblatt.estimators._declarations import PerceptronParameters
 from rosenblatt.estimators._features import ReadsTables, predicting
 from rosenblatt.estimators._linear import READS_TABLES, warn_of_column
-from rosenblatt.estimators._parameters import check_choice, check_count, check_number, generator
+from rosenblatt.estimators._parameters import generator
 from rosenblatt.estimators.perceptron import Perceptron
 from rosenblatt.exceptions import ParameterError, TrainingOverflowError
 from rosenblatt.interrupts import interruptible
 from rosenblatt.learning.stored_streams import require_names
+from rosenblatt.parameters import Declared, check_count, check_number, learned, like, param, positional
 from rosenblatt.registry import Learner
 from rosenblatt.rows.features import Features, as_rows, require_finite
 from rosenblatt.rows.memory import require_neurons
@@ -279,6 +281,25 @@ MACHINE = (
 """Parameters of the other units, which a stream cannot change."""
 
 
+def _pair(name: str, value: Any) -> tuple[int, int]:
+    try:
+        rows, columns = value
+    except (TypeError, ValueError):
+        raise ParameterError(f"{name}={value!r} must be a pair of integers: rows and columns.") from None
+    return check_count(name, rows), check_count(name, columns)
+
+
+def _exposure(name: str, value: Any) -> tuple[float, float]:
+    try:
+        dark, bright = value
+    except (TypeError, ValueError):
+        raise ParameterError(f"{name}={value!r} must be None or a pair: a dark value and a bright one.") from None
+    dark, bright = check_number(name, dark), check_number(name, bright)
+    if dark == bright:
+        raise ParameterError(f"{name}={value!r} must be two different values, of dark and of bright.")
+    return dark, bright
+
+
 def _of_response(name: str, doc: str) -> property:
     """Return an attribute that is the response units'."""
 
@@ -299,37 +320,12 @@ def _link(held: dict[str, Any]) -> None:
     require(n_inputs == wiring.n_units, "the response units have another number of inputs")
 
 
-class MarkOne(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class MarkOne(Declared, ReadsTables, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """The machine of 1960: a retina, random wires, association units, and response units that learn.
 
     An image falls on 20 × 20 photocells. Each association unit is wired to a few of them at random, some of which
     excite and some inhibit it, and is on or off; the wires never change. Response units weigh the association
     units, and learn by the perceptron rule. Two classes have one response unit; more classes have one each.
-
-    Parameters
-    ----------
-    n_association : int
-        The number of association units. The machine had 512; its first demonstration spoke of about 1000.
-    excitatory, inhibitory : int
-        How many photocells excite and inhibit each association unit.
-    threshold : float
-        A unit is on if the light that excites it exceeds the light that inhibits it by this or more.
-    retina : pair of int
-        Rows and columns of photocells. Images of any other size are resampled: averaged over the area each cell
-        covers where there are more pixels, interpolated where there are fewer.
-    image_shape : pair of int or None
-        Rows and columns of the images. None: square if the number of features is a square; otherwise a single line
-        of pixels, stretched over the retina.
-    photocells : {"binary", "graded"}
-        The machine's were on or off: on if the light is nearer to bright than to dark. Graded ones pass on how
-        much light there is, from 0 to 1.
-    exposure : pair of float or None
-        The values of a dark and a bright pixel, in either order, such as (0, 255). None uses the
-        extremes of each image, as a camera does; an image without contrast is then all dark.
-    multiclass, average, margin, order, max_iter, n_iter_no_change, max_time, trace, verbose, callbacks
-        Of the response units, as in `Perceptron`.
-    random_state : int, RandomState, Generator or None
-        The random seed for the wires and the order of visits.
 
     Attributes
     ----------
@@ -372,53 +368,58 @@ class MarkOne(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         abilities=frozenset({"streams", "examples", "traces"}),
     )
 
-    wiring_: Wiring
-    _retina: Retina
-    _response: Perceptron
-    _kept: dict[str, Any]
-
-    def __init__(
-        self,
-        n_association: int = 512,
-        *,
-        excitatory: int = 4,
-        inhibitory: int = 2,
-        threshold: float = 1.0,
-        retina: tuple[int, int] = (20, 20),
-        image_shape: tuple[int, int] | None = None,
-        photocells: str = "binary",
-        exposure: tuple[float, float] | None = None,
-        multiclass: str = "direct",
-        average: bool = False,
-        margin: float = 0.0,
-        order: Any = "shuffle",
-        max_iter: int = 1000,
-        n_iter_no_change: int | None = None,
-        max_time: float | None = None,
-        random_state: Any = 0,
-        trace: Any = "auto",
-        verbose: int = 0,
-        callbacks: Any = None,
-    ) -> None:
-        self.n_association = n_association
-        self.excitatory = excitatory
-        self.inhibitory = inhibitory
-        self.threshold = threshold
-        self.retina = retina
-        self.image_shape = image_shape
-        self.photocells = photocells
-        self.exposure = exposure
-        self.multiclass = multiclass
-        self.average = average
-        self.margin = margin
-        self.order = order
-        self.max_iter = max_iter
-        self.n_iter_no_change = n_iter_no_change
-        self.max_time = max_time
-        self.random_state = random_state
-        self.trace = trace
-        self.verbose = verbose
-        self.callbacks = callbacks
+    n_association: int = positional(
+        default=512,
+        kw_only=False,
+        doc="The number of association units. The machine had 512; its first demonstration spoke of about 1000.",
+    )
+    excitatory: int = param(4, "How many photocells excite each association unit.")
+    inhibitory: int = param(2, "How many photocells inhibit each association unit.", least=0)
+    threshold: float = param(
+        1.0, "A unit is on if the light that excites it exceeds the light that inhibits it by this or more."
+    )
+    retina: tuple[int, int] = param(
+        (20, 20),
+        "Rows and columns of photocells. Images of any other size are resampled: averaged over the area each "
+        "cell covers where there are more pixels, interpolated where there are fewer.",
+        kind="pair of int",
+        check=_pair,
+    )
+    image_shape: tuple[int, int] | None = param(
+        None,
+        "Rows and columns of the images. None: square if the number of features is a square; otherwise a single "
+        "line of pixels, stretched over the retina.",
+        kind="pair of int or None",
+        check=_pair,
+    )
+    photocells: str = param(
+        "binary",
+        "The machine's were on or off: on if the light is nearer to bright than to dark. Graded ones pass on how "
+        "much light there is, from 0 to 1.",
+        one_of=("binary", "graded"),
+    )
+    exposure: tuple[float, float] | None = param(
+        None,
+        "The values of a dark and a bright pixel, in either order, such as (0, 255). None uses the extremes of "
+        "each image, as a camera does; an image without contrast is then all dark.",
+        kind="pair of float or None",
+        check=_exposure,
+    )
+    multiclass: str = like(PerceptronParameters)
+    average: bool = like(PerceptronParameters)
+    margin: float = like(PerceptronParameters)
+    order: Any = like(PerceptronParameters)
+    max_iter: int = like(PerceptronParameters)
+    n_iter_no_change: int | None = like(PerceptronParameters, doc="Of the response units, as in `Perceptron`.")
+    max_time: float | None = like(PerceptronParameters)
+    random_state: Any = like(PerceptronParameters, doc="The random seed for the wires and the order of visits.")
+    trace: Any = like(PerceptronParameters)
+    verbose: int = like(PerceptronParameters)
+    callbacks: Any = like(PerceptronParameters)
+    wiring_: Wiring = learned()
+    _retina: Retina = learned()
+    _response: Perceptron = learned()
+    _kept: dict[str, Any] = learned()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -511,21 +512,14 @@ class MarkOne(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ignore[misc
     t_ = _of_response("t_", "The visits made since the start.")
 
     def _built(self, n_features: int) -> tuple[Retina, Wiring, Perceptron]:
-        check_choice("photocells", self.photocells, ("binary", "graded"))
-        shape, image_shape = _pair("retina", self.retina), None
-        if self.image_shape is not None:
-            image_shape = _pair("image_shape", self.image_shape)
-        retina = Retina(
-            shape, image_shape_of(n_features, image_shape), self.photocells == "graded", _exposure(self.exposure)
-        )
+        self._check_parameters()
+        shape = _pair("retina", self.retina)
+        image_shape = None if self.image_shape is None else _pair("image_shape", self.image_shape)
+        exposure = None if self.exposure is None else _exposure("exposure", self.exposure)
+        retina = Retina(shape, image_shape_of(n_features, image_shape), self.photocells == "graded", exposure)
         rng = generator(self.random_state)
         wiring = Wiring.draw(
-            check_count("n_association", self.n_association),
-            check_count("excitatory", self.excitatory),
-            0 if self.inhibitory == 0 else check_count("inhibitory", self.inhibitory),
-            check_number("threshold", self.threshold),
-            shape,
-            rng,
+            int(self.n_association), int(self.excitatory), int(self.inhibitory), float(self.threshold), shape, rng
         )
         own = {name: getattr(self, name) for name in RESPONSE}
         return retina, wiring, Perceptron(random_state=int(rng.integers(2**31)), **own)
@@ -533,10 +527,10 @@ class MarkOne(ReadsTables, ClassifierMixin, BaseEstimator):  # type: ignore[misc
     def _going_on(self, n_features: int) -> tuple[Retina, Wiring, Perceptron]:
         if not self.__sklearn_is_fitted__():
             return self._built(n_features)
-        for name, kept in self._kept.items():
+        for name, before in self._kept.items():
             now = getattr(self, name)
-            if now is not kept and not np.array_equal(now, kept):  # shapes may be given as arrays
-                raise ParameterError(f"{name}={now!r} cannot continue from {kept!r}. Use fit, or a new machine.")
+            if now is not before and not np.array_equal(now, before):  # shapes may be given as arrays
+                raise ParameterError(f"{name}={now!r} cannot continue from {before!r}. Use fit, or a new machine.")
         before = self._response.get_params()
         now = {name: getattr(self, name) for name in RESPONSE}
         changed = {name: value for name, value in now.items() if value is not before[name]}
@@ -565,26 +559,3 @@ def _associate(retina: Retina, wiring: Wiring, features: Features) -> NDArray[np
 def _one(x: Any, n_features: int | None) -> Features:
     row = vector_row(x, n_features)
     return Features(row, 1, row.shape[1])
-
-
-def _pair(name: str, value: Any) -> tuple[int, int]:
-    try:
-        rows, columns = value
-    except (TypeError, ValueError):
-        raise ParameterError(f"{name}={value!r} must be a pair of integers: rows and columns.") from None
-    return check_count(name, rows), check_count(name, columns)
-
-
-def _exposure(value: Any) -> tuple[float, float] | None:
-    if value is None:
-        return None
-    try:
-        dark, bright = value
-    except (TypeError, ValueError):
-        raise ParameterError(
-            f"exposure={value!r} must be None or a pair: a dark value and a bright one."
-        ) from None
-    dark, bright = check_number("exposure", dark), check_number("exposure", bright)
-    if dark == bright:
-        raise ParameterError(f"exposure={value!r} must be two different values, of dark and of bright.")
-    return dark, bright

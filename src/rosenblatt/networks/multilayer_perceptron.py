@@ -13,10 +13,7 @@ from sklearn.utils.metaestimators import available_if
 
 from rosenblatt.estimators._features import tags_of_task
 from rosenblatt.estimators._parameters import (
-    check_choice,
     check_classes,
-    check_count,
-    check_flag,
     generator,
     require_same_classes,
 )
@@ -38,6 +35,7 @@ from rosenblatt.networks.network_fit import (
     link_layers,
     random_parameters,
 )
+from rosenblatt.parameters import check_count, learned, param, positional
 from rosenblatt.registry import Learner
 from rosenblatt.rows.features import Features
 from rosenblatt.rows.memory import format_bytes
@@ -63,63 +61,6 @@ class MultilayerPerceptron(ReportedNetwork):
 
     Training minimises the mean loss of a row plus ``alpha/2`` times the sum of all squared weights without the
     biases. float32 data is trained, and predicted, in float32; everything else in float64.
-
-    Parameters
-    ----------
-    task : {"classification", "regression"}
-        What y holds: labels, or numbers (one a row, or one row of numbers each).
-    hidden_layer_sizes : int or sequence of int
-        The neurons of each hidden layer; none at all for a single layer.
-    activation : {"tanh", "logistic", "relu", "identity"}
-        How hidden neurons respond to their sums.
-    output_activation : {"identity", "logistic", "tanh", "relu"} or None
-        How output neurons respond; with "cross_entropy" they have no choice. None is "identity".
-    loss : {"squared_error", "cross_entropy"}
-        ½ Σ_j (o_j − u_j)² of outputs o and targets u, or −log of the probability given to the right class
-        (softmax; of two classes, logistic). The targets of classes are one-hot: 1 for the class of the row and 0
-        for the others, ±1 if the outputs are "tanh"; of two classes the second alone has an output, see `one_hot`.
-    one_hot : bool
-        Whether two classes have an output each, as three have. The larger output wins.
-    solver : {"adam", "sgd"}
-        The steps: by running means of the gradient and its square, or along the gradient with momentum.
-    eta0 : float
-        The learning rate η.
-    momentum, nesterovs_momentum : float, bool
-        Parameters of "sgd".
-    beta_1, beta_2, epsilon : float
-        Parameters of "adam".
-    alpha : float
-        The weight decay.
-    batch_size : int or "auto"
-        Rows a step; "auto" is 200, or all rows if there are fewer.
-    order : {"shuffle", "cyclic", "random"}, array, list of arrays or callable
-        The order of visits in `fit`, as for `Perceptron`.
-    max_iter : int
-        The maximum number of passes over the data.
-    tol : float or None
-        Training ends when the loss of a pass has not fallen by this share within `n_iter_no_change` passes;
-        None ends it when there was no new minimum.
-    n_iter_no_change : int or None
-        The number of passes to wait for a lower loss or validation error. None is 10, or as many as make 300
-        steps.
-    max_time : float or None
-        The maximum training time of `fit` in seconds; the last pass may then be partial.
-    early_stopping : bool
-        Whether to hold out `validation_fraction` of the rows (of each class). Training ends when their error had
-        no new minimum for `n_iter_no_change` passes, and the best network by this error is returned.
-    validation_fraction : float
-        The share of rows to hold out.
-    class_weight : dict, "balanced" or None
-        Multiplies the loss of each class.
-    warm_start : bool
-        Whether to continue from the last fit: parameters, steps and random order are those of an uninterrupted
-        run.
-    random_state : int, RandomState, Generator or None
-        The random seed for the start, the order and the held-out rows.
-    verbose : int
-        1 shows a progress bar, and prints how training ended to standard error.
-    callbacks : sequence of callables or None
-        Each is called after each pass with a `NetworkReport`; training ends if one returns True.
 
     Attributes
     ----------
@@ -166,67 +107,32 @@ class MultilayerPerceptron(ReportedNetwork):
     )
 
     _scales_inputs = True
-    _coding: Coding | None
-    _flat: bool
-
-    def __init__(
-        self,
-        task: str = "classification",
-        *,
-        hidden_layer_sizes: Any = (100,),
-        activation: str = "tanh",
-        output_activation: str | None = None,
-        loss: str = "squared_error",
-        one_hot: bool = False,
-        solver: str = "adam",
-        eta0: float = 0.005,
-        momentum: float = 0.9,
-        nesterovs_momentum: bool = True,
-        beta_1: float = 0.9,
-        beta_2: float = 0.999,
-        epsilon: float = 1e-8,
-        alpha: float = 0.0001,
-        batch_size: Any = "auto",
-        order: Any = "shuffle",
-        max_iter: int = 10_000,
-        tol: float | None = 0.02,
-        n_iter_no_change: int | None = None,
-        max_time: float | None = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        class_weight: Any = None,
-        warm_start: bool = False,
-        random_state: Any = 0,
-        verbose: int = 0,
-        callbacks: Any = None,
-    ) -> None:
-        self.task = task
-        self.hidden_layer_sizes = hidden_layer_sizes
-        self.activation = activation
-        self.output_activation = output_activation
-        self.loss = loss
-        self.one_hot = one_hot
-        self.solver = solver
-        self.eta0 = eta0
-        self.momentum = momentum
-        self.nesterovs_momentum = nesterovs_momentum
-        self.beta_1 = beta_1
-        self.beta_2 = beta_2
-        self.epsilon = epsilon
-        self.alpha = alpha
-        self.batch_size = batch_size
-        self.order = order
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_iter_no_change = n_iter_no_change
-        self.max_time = max_time
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.verbose = verbose
-        self.callbacks = callbacks
+    task: str = positional(
+        default="classification",
+        kw_only=False,
+        doc="What y holds: labels, or numbers (one a row, or one row of numbers each).",
+        one_of=("classification", "regression"),
+    )
+    hidden_layer_sizes: Any = param(
+        (100,), "The neurons of each hidden layer; none at all for a single layer.", kind="int or sequence of int"
+    )
+    activation: str = param("tanh", "How hidden neurons respond to their sums.", one_of=HIDDEN)
+    output_activation: str | None = param(
+        None,
+        'How output neurons respond; with "cross_entropy" they have no choice. None is "identity".',
+        one_of=(*HIDDEN, None),
+    )
+    loss: str = param(
+        "squared_error",
+        "½ Σ_j (o_j − u_j)² of outputs o and targets u, or −log of the probability given to the right class "
+        "(softmax; of two classes, logistic). The targets of classes are one-hot: 1 for the class of the row and "
+        '0 for the others, ±1 if the outputs are "tanh"; of two classes the second alone has an output, see '
+        "`one_hot`.",
+        one_of=("squared_error", "cross_entropy"),
+    )
+    one_hot: bool = param(False, "Whether two classes have an output each, as three have. The larger output wins.")
+    _coding: Coding | None = learned()
+    _flat: bool = learned()
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train until a stopping rule ends it; see `stop_reason_`.
@@ -337,15 +243,12 @@ class MultilayerPerceptron(ReportedNetwork):
         return tags_of_task(super().__sklearn_tags__(), self.task)
 
     def _check_parameters(self) -> None:
-        shared.check_training(self)
-        check_choice("activation", self.activation, HIDDEN)
-        check_choice("output_activation", self.output_activation, (*HIDDEN, None))
+        super()._check_parameters()
         if self.loss == "cross_entropy" and self.output_activation is not None:
             raise ParameterError(
                 f"output_activation={self.output_activation!r} cannot be combined with loss='cross_entropy', "
                 "whose outputs become probabilities by softmax. Leave it None."
             )
-        check_flag("one_hot", self.one_hot)
         self._sizes()
 
     def _sizes(self) -> list[int]:

@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from rosenblatt.estimators._parameters import check_choice, check_count, check_number, generator
+from rosenblatt.estimators._parameters import generator
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.interrupts import interruptible
 from rosenblatt.networks import base as shared
 from rosenblatt.networks.base import NetworkEstimator
 from rosenblatt.networks.layers import Coding, GainControl, Layer, LogSquare, Network, ReLU, n_parameters, parts
+from rosenblatt.networks.multilayer_perceptron import MultilayerPerceptron
 from rosenblatt.networks.network_fit import (
     MISTAKES_MADE,
     NETWORK,
@@ -23,6 +24,7 @@ from rosenblatt.networks.network_fit import (
     link_layers,
     require_parameters,
 )
+from rosenblatt.parameters import check_count, like, param, positional
 from rosenblatt.registry import Learner
 from rosenblatt.rows.features import as_rows, require_finite
 from rosenblatt.rows.reals import read_only
@@ -66,26 +68,6 @@ class VisualHierarchy(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Network
     Before they learn, simple and third cells have uniform weights of variance 1/n_inputs and 2/n_inputs; a
     complex cell listens to ten simple cells, drawn at random, with weights uniform between 0 and 1.
 
-    Parameters
-    ----------
-    sizes : sequence of three int
-        The neurons of each layer.
-    sigma : float
-        σ of the gain control.
-    training : {"random", "backpropagation"}
-        "random" keeps the random weights. "backpropagation" learns them together with a linear read-out of the
-        third layer that predicts y. After each step, negative weights of complex cells are set to 0.
-    task : {"classification", "regression"}
-        What y holds, for "backpropagation".
-    loss, solver, eta0, momentum, nesterovs_momentum, beta_1, beta_2, epsilon, alpha, batch_size, order
-        Of "backpropagation", as for `MultilayerPerceptron`: its steps.
-    max_iter, tol, n_iter_no_change, max_time, early_stopping, validation_fraction, class_weight, warm_start
-        As for `MultilayerPerceptron`.
-    verbose, callbacks
-        As for `MultilayerPerceptron`.
-    random_state : int, RandomState, Generator or None
-        The random seed.
-
     Attributes
     ----------
     coefs_ : list of three ndarray, shape (n_inputs, n_neurons)
@@ -107,62 +89,22 @@ class VisualHierarchy(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Network
 
     _learner = Learner(StateSchema(NETWORK, TASK | MISTAKES_MADE | NETWORK_FIT, _link))
 
-    def __init__(
-        self,
-        sizes: Any = (600, 100, 50),
-        *,
-        sigma: float = 1.0,
-        training: str = "random",
-        task: str = "classification",
-        loss: str = "squared_error",
-        solver: str = "adam",
-        eta0: float = 0.003,
-        momentum: float = 0.9,
-        nesterovs_momentum: bool = True,
-        beta_1: float = 0.9,
-        beta_2: float = 0.999,
-        epsilon: float = 1e-8,
-        alpha: float = 0.0001,
-        batch_size: Any = "auto",
-        order: Any = "shuffle",
-        max_iter: int = 10_000,
-        tol: float | None = 0.02,
-        n_iter_no_change: int | None = None,
-        max_time: float | None = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        class_weight: Any = None,
-        warm_start: bool = False,
-        random_state: Any = 0,
-        verbose: int = 0,
-        callbacks: Any = None,
-    ) -> None:
-        self.sizes = sizes
-        self.sigma = sigma
-        self.training = training
-        self.task = task
-        self.loss = loss
-        self.solver = solver
-        self.eta0 = eta0
-        self.momentum = momentum
-        self.nesterovs_momentum = nesterovs_momentum
-        self.beta_1 = beta_1
-        self.beta_2 = beta_2
-        self.epsilon = epsilon
-        self.alpha = alpha
-        self.batch_size = batch_size
-        self.order = order
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_iter_no_change = n_iter_no_change
-        self.max_time = max_time
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.verbose = verbose
-        self.callbacks = callbacks
+    sizes: Any = positional(
+        default=(600, 100, 50), kw_only=False, doc="The neurons of each layer.", kind="sequence of three int"
+    )
+    sigma: float = param(1.0, "σ of the gain control.", above=0)
+    training: str = param(
+        "random",
+        '"random" keeps the random weights. "backpropagation" learns them together with a linear read-out of the '
+        "third layer that predicts y. After each step, negative weights of complex cells are set to 0.",
+        one_of=("random", "backpropagation"),
+    )
+    task: str = param(
+        "classification", 'What y holds, for "backpropagation".', one_of=("classification", "regression")
+    )
+    loss: str = like(MultilayerPerceptron)
+    eta0: float = param(0.003)
+    random_state: Any = param(0, "The random seed.")
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Draw the weights, and train them if ``training="backpropagation"``; see `MultilayerPerceptron.fit`.
@@ -211,9 +153,7 @@ class VisualHierarchy(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Network
         return tags
 
     def _check_parameters(self) -> None:
-        shared.check_training(self)
-        check_choice("training", self.training, ("random", "backpropagation"))
-        check_number("sigma", self.sigma, above=0)
+        super()._check_parameters()
         self._sizes()
 
     def _sizes(self) -> list[int]:

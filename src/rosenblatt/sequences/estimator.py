@@ -16,21 +16,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
+from rosenblatt.estimators._declarations import PerceptronParameters
 from rosenblatt.estimators._fitting import progress_bar
-from rosenblatt.estimators._parameters import (
-    POSITIVE,
-    check_callbacks,
-    check_choice,
-    check_count,
-    check_flag,
-    check_number,
-    check_verbose,
-    generator,
-    optional,
-)
+from rosenblatt.estimators._parameters import generator
 from rosenblatt.exceptions import LabelError, ParameterError, Remedy
 from rosenblatt.interrupts import interruptible
 from rosenblatt.learning.plan import Predicts
+from rosenblatt.parameters import Declared, check_count, like, param
 from rosenblatt.registry import Learner
 from rosenblatt.rows.labels import as_labels
 from rosenblatt.rows.reals import read_only
@@ -200,58 +192,13 @@ class Tagger(BaseEstimator):  # type: ignore[misc]
         return self._state.predictor(self._last, self._vocabulary.rows(as_sentences(X), grows=False))
 
 
-class SequencePerceptron(Tagger):
+class SequencePerceptron(Declared, Tagger):
     """The structured perceptron for sequences (Collins 2002).
 
     It labels the tokens of a sentence together: the score of a labelling adds the weights of the features of each
     token with its label, and the weights of neighbouring labels. The best labelling is found exactly, by the
     algorithm of Viterbi (1967). At each mistake the weights gain the features of the true labelling and lose those
     of the wrong one.
-
-    Parameters
-    ----------
-    max_iter : int
-        The maximum number of passes. Training ends earlier if all sentences are labelled correctly.
-    average : bool
-        Whether to predict by the average of the weights over all visits, not by the last weights.
-    margin : float
-        What each wrong label scores more while training, so that the truth must win by this much for each wrong
-        token. 0 is the rule of Collins.
-    tie : {"sign", "mistake"}
-        Whether a labelling with the same score as the true one is a mistake. "sign": only if it is predicted; of
-        equal labellings the one with the lower last label is. "mistake": always, which takes twice the time.
-    constraints : None, "bio", "bioes", or list of pairs
-        Which labels may follow each other, in training and in predicting. Pairs (before, label) are forbidden;
-        (None, label) forbids a first label, and (label, None) a last one.
-    order : {1, 2}
-        How many labels before a token are features of its label. 2 has weights for three labels in a row besides
-        those for two; exact search then takes time with the third power of the number of labels.
-    beam : int or None
-        The number of prefixes of labellings that search keeps from token to token. None searches exactly.
-    update : {"max", "early", "full"}
-        With a beam, where in the sentence an update ends. "max": where the wrong labels are furthest above the
-        truth. "early": where the truth leaves the beam. "full": at the end, which may correct what was no mistake
-        of the weights but of the search; it is there for comparison.
-    templates : None, "words", or list
-        None: the items of X are features, as in python-crfsuite. "words": the items are words, whose features are
-        the word, its neighbours, beginnings, endings and shape. A list has templates such as ``"lower"``,
-        ``("suffix3", -1)`` and ``(("lower", -1), ("lower", 0))``.
-    min_freq : int
-        Features that occur less often in the training data are left out.
-    hash_bits : int or None
-        Hash the features of templates to 2^hash_bits numbers, so that the model has a fixed size and remembers no
-        words. None numbers them exactly.
-    shuffle : bool
-        Whether to visit sentences in a new random order in each pass.
-    random_state : int, RandomState, Generator or None
-        Random seed of the order.
-    verbose : int
-        1 shows a progress bar, and prints how training ended to standard error.
-    max_time : float or None
-        The maximum number of seconds that training takes, after features are made; it ends between two blocks of
-        sentences.
-    callbacks : sequence of callables or None
-        Each is called with a `PassReport` after every pass; training ends if one returns True.
 
     Attributes
     ----------
@@ -295,42 +242,70 @@ class SequencePerceptron(Tagger):
 
     _learner = Learner(SEQUENCE_STATE, abilities=frozenset({"streams", "examples", "traces"}))
 
-    def __init__(
-        self,
-        *,
-        max_iter: int = 10,
-        average: bool = True,
-        margin: float = 0.0,
-        tie: str = "sign",
-        constraints: Any = None,
-        order: int = 1,
-        beam: int | None = None,
-        update: str = "max",
-        templates: Any = None,
-        min_freq: int = 1,
-        hash_bits: int | None = None,
-        shuffle: bool = True,
-        random_state: Any = 0,
-        verbose: int = 0,
-        max_time: float | None = None,
-        callbacks: Any = None,
-    ) -> None:
-        self.max_iter = max_iter
-        self.average = average
-        self.margin = margin
-        self.tie = tie
-        self.constraints = constraints
-        self.order = order
-        self.beam = beam
-        self.update = update
-        self.templates = templates
-        self.min_freq = min_freq
-        self.hash_bits = hash_bits
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.verbose = verbose
-        self.max_time = max_time
-        self.callbacks = callbacks
+    max_iter: int = param(
+        10, "The maximum number of passes. Training ends earlier if all sentences are labelled correctly."
+    )
+    average: bool = param(
+        True, "Whether to predict by the average of the weights over all visits, not by the last weights."
+    )
+    margin: float = param(
+        0.0,
+        "What each wrong label scores more while training, so that the truth must win by this much for each "
+        "wrong token. 0 is the rule of Collins.",
+        least=0,
+    )
+    tie: str = param(
+        "sign",
+        'Whether a labelling with the same score as the true one is a mistake. "sign": only if it is predicted; '
+        'of equal labellings the one with the lower last label is. "mistake": always, which takes twice the '
+        "time.",
+        one_of=("sign", "mistake"),
+    )
+    constraints: Any = param(
+        None,
+        "Which labels may follow each other, in training and in predicting. Pairs (before, label) are forbidden; "
+        "(None, label) forbids a first label, and (label, None) a last one.",
+        kind='None, "bio", "bioes", or list of pairs',
+    )
+    order: int = param(
+        1,
+        "How many labels before a token are features of its label. 2 has weights for three labels in a row "
+        "besides those for two; exact search then takes time with the third power of the number of labels.",
+        one_of=(1, 2),
+    )
+    beam: int | None = param(
+        None, "The number of prefixes of labellings that search keeps from token to token. None searches exactly."
+    )
+    update: str = param(
+        "max",
+        'With a beam, where in the sentence an update ends. "max": where the wrong labels are furthest above the '
+        'truth. "early": where the truth leaves the beam. "full": at the end, which may correct what was no '
+        "mistake of the weights but of the search; it is there for comparison.",
+        one_of=UPDATES,
+    )
+    templates: Any = param(
+        None,
+        'None: the items of X are features, as in python-crfsuite. "words": the items are words, whose features '
+        'are the word, its neighbours, beginnings, endings and shape. A list has templates such as ``"lower"``, '
+        '``("suffix3", -1)`` and ``(("lower", -1), ("lower", 0))``.',
+        kind='None, "words", or list',
+    )
+    min_freq: int = param(1, "Features that occur less often in the training data are left out.")
+    hash_bits: int | None = param(
+        None,
+        "Hash the features of templates to 2^hash_bits numbers, so that the model has a fixed size and remembers "
+        "no words. None numbers them exactly.",
+        most=MOST_BITS,
+    )
+    shuffle: bool = param(True, "Whether to visit sentences in a new random order in each pass.")
+    random_state: Any = like(PerceptronParameters, doc="Random seed of the order.")
+    verbose: int = like(PerceptronParameters)
+    max_time: float | None = like(
+        PerceptronParameters,
+        doc="The maximum number of seconds that training takes, after features are made; it ends between two "
+        "blocks of sentences.",
+    )
+    callbacks: Any = like(PerceptronParameters)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on sentences from zero weights.
@@ -504,29 +479,15 @@ class SequencePerceptron(Tagger):
 
     def _plan(self, rng: np.random.Generator | None) -> SequencePlan:
         """Check the parameters, and return how to train."""
-        check_choice("tie", self.tie, ("sign", "mistake"))
-        for name in ("average", "shuffle"):
-            check_flag(name, getattr(self, name))
-        check_count("min_freq", self.min_freq)
-        optional(POSITIVE)("max_time", self.max_time)
-        check_verbose("verbose", self.verbose)
-        check_callbacks("callbacks", self.callbacks)
-        if self.hash_bits is not None:
-            if not 1 <= check_count("hash_bits", self.hash_bits) <= MOST_BITS:
-                raise ParameterError(f"hash_bits={self.hash_bits} must be None, or 1 to {MOST_BITS}.")
-            if self.templates is None or self.min_freq > 1:
-                raise ParameterError("hash_bits needs templates, and min_freq=1: hashed features are not counted.")
+        self._check_parameters()
+        if self.hash_bits is not None and (self.templates is None or self.min_freq > 1):
+            raise ParameterError("hash_bits needs templates, and min_freq=1: hashed features are not counted.")
         seed = None if rng is None else int(rng.integers(2**64, dtype=np.uint64))
-        check_choice("update", self.update, UPDATES)
-        if self.beam is not None:
-            check_count("beam", self.beam)
-        if self.order not in (1, 2):
-            raise ParameterError(f"order={self.order!r} must be 1 or 2.")
         if self.tie == "mistake" and (self.beam is not None or self.order == 2):
             raise ParameterError('tie="mistake" needs exact search of order 1. Set beam=None and order=1.')
         return SequencePlan(
-            check_count("max_iter", self.max_iter),
-            check_number("margin", self.margin, least=0),
+            int(self.max_iter),
+            float(self.margin),
             self.tie == "mistake",
             seed,
             self.beam,
