@@ -191,7 +191,9 @@ class Parameter:
         if self.doc or self.more:
             changes |= {"doc": self.doc or f"{before.doc} {self.more}"}
         if self.bounds or self.choices or self.check is not _ABSENT or annotation != before.annotation:
-            changes |= {name: getattr(given, name) for name in ("kind", "check", "choices", "bounds")}
+            changes |= {name: getattr(given, name) for name in ("check", "choices", "bounds")}
+        if self.kind or self.choices or annotation != before.annotation:
+            changes["kind"] = given.kind
         return replace(before, annotation=annotation, keyword=self.keyword, **changes)
 
     def _documented(self) -> str:
