@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
-from rosenblatt.estimators._parameters import check_flag
 from rosenblatt.exceptions import DataTypeError, InputError, NonFiniteError, ShapeError
+from rosenblatt.parameters import check_flag
 from rosenblatt.rows.features import Features, as_rows, is_sparse, require_finite
 from rosenblatt.rows.reals import read_only
 from rosenblatt.rows.single import are_mappings

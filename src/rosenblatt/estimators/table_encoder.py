@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
 from rosenblatt.exceptions import InputError, ParameterError, ShapeError
-from rosenblatt.parameters import Declared, learned, param
+from rosenblatt.parameters import Declared, check_flag, learned, param
 from rosenblatt.rows.batch import Chunk
 from rosenblatt.rows.features import Features, is_sparse
 from rosenblatt.rows.memory import require_memory
