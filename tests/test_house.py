@@ -70,6 +70,17 @@ def test_a_walk_counts_what_runs():
     assert depth >= 2  # `decision` checks its vector by a function of its own
 
 
+def test_only_commands_name_options():
+    """Below them a message names parameters, as `Remedy`: Python says ``missing='mean'``, not an option."""
+    assert house.options_below_the_commands(house.sources()) == []
+    parse = house.ast.parse
+    texts = {"a.py": 'x = "use --na"', "b.py": 'print(f"drop --{name}")', "cli/c.py": 'x = "use --na"'}
+    assert house.options_below_the_commands({name: (text, parse(text)) for name, text in texts.items()}) == [
+        "a.py:1",
+        "b.py:1",
+    ]
+
+
 def test_production_code_imports_no_textbook():
     textbook = r"^\s*(?:from|import) (?:rosenblatt\.loops\.reference|tests)\b|loops import reference"
     importers = [str(path) for path in PACKAGE.rglob("*.py") if re.search(textbook, path.read_text("utf-8"), re.M)]

@@ -219,7 +219,8 @@ def require_possible(p: Any, blocks: Blocks, checkpoint: bool, before: Before | 
             "Out of core use 'shuffle' or 'cyclic'."
         )
     if not in_memory and p.stop_on_cycle:
-        raise ParameterError("stop_on_cycle=True needs all rows in memory. Set it to False.")
+        told = " needs all rows in memory. Use " + Remedy("stop_on_cycle", False) + "."
+        raise ParameterError(Remedy("stop_on_cycle", True) + told)
     if checkpoint and p.stop_on_cycle:
         raise ParameterError("stop_on_cycle=True cannot be combined with a checkpoint. Drop one of them.")
     if checkpoint and not named:

@@ -101,7 +101,10 @@ def _from_sets(y: Any, n_rows: int, classes: NDArray[Any] | None) -> tuple[Ints,
         if unknown:
             raise LabelError(
                 f"y has the label {show_value(unknown[0])} at row {i}, which is not one of the known classes "
-                f"{list_classes(classes)}. Name every class before the first rows are learned."
+                f"{list_classes(classes)}. Name every class before the first rows are learned.",
+                code="unknown-label",
+                row=i,
+                value=unknown[0],
             )
         rows.append(sorted({code[label] for label in row}))
     indptr = np.cumsum([0, *map(len, rows)])

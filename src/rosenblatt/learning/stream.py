@@ -383,7 +383,9 @@ class Stream:
         if len(known) >= 2 and not self.grows:
             raise LabelError(
                 f"y={label!r} is not one of the classes {list_classes(self.classes)}. "
-                "Name all classes with classes=[...] on the first call, or let them grow with classes='grow'."
+                "Name all classes with classes=[...] on the first call, or let them grow with classes='grow'.",
+                code="unknown-label",
+                value=label,
             )
         if len(known) < 2 and not self._may_mirror:
             raise LabelError(
