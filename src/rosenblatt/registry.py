@@ -81,6 +81,7 @@ class BuiltIn(NamedTuple):
     bare: tuple[str, str] | None = (
         None  # the module and the class that trains without scikit-learn, if there is one
     )
+    rule: str | None = None  # the name of its rule in `loops.rules`, if its streams need nothing of the estimator
 
 
 INDEXED: frozenset[Ability] = frozenset({"linear", "blocks", "checkpoints", "mixing"})
@@ -94,6 +95,7 @@ BUILT_IN = {
         {"averaged": {"average": True}, "perceptron": {}},
         INDEXED,
         bare=("estimators.perceptron_core", "BarePerceptron"),
+        rule="Rule",
     ),
     "VotedPerceptron": BuiltIn("estimators.voted", {"voted": {}}),
     "PocketPerceptron": BuiltIn("estimators.pocket", {"pocket": {}}, _LINEAR),
@@ -102,12 +104,15 @@ BUILT_IN = {
     "SoftMarginClassifier": BuiltIn("estimators.soft_margin", {"soft-margin": {}}, _LINEAR),
     "MaxMarginClassifier": BuiltIn("estimators.max_margin", {"max-margin": {}}, _LINEAR),
     "PassiveAggressiveClassifier": BuiltIn(
-        "estimators.passive_aggressive", {"pa": {"C": inf}, "pa1": {}, "pa2": {"loss": "squared_hinge"}}, INDEXED
+        "estimators.passive_aggressive",
+        {"pa": {"C": inf}, "pa1": {}, "pa2": {"loss": "squared_hinge"}},
+        INDEXED,
+        rule="Passive",
     ),
     "ConfidenceWeightedClassifier": BuiltIn(
-        "estimators.confidence_weighted", {"arow": {}, "scw": {"rule": "scw"}}, _FILES
+        "estimators.confidence_weighted", {"arow": {}, "scw": {"rule": "scw"}}, _FILES, rule="Confidence"
     ),
-    "PNormPerceptron": BuiltIn("estimators.p_norm", {"p-norm": {}}, _FILES),
+    "PNormPerceptron": BuiltIn("estimators.p_norm", {"p-norm": {}}, _FILES, rule="Power"),
     "PassiveAggressiveRegressor": BuiltIn("estimators.passive_aggressive", {"pa-regressor": {}}),
     "OrdinalPerceptron": BuiltIn("estimators.ordinal", {"prank": {}}, frozenset({"blocks"})),
     "RankingPerceptron": BuiltIn("estimators.ranking_perceptron", {"ranking": {}}),

@@ -11,9 +11,11 @@ from sklearn.pipeline import make_pipeline
 
 import rosenblatt as rb
 from rosenblatt.exceptions import ModelFileError
+from rosenblatt.loops.rules import Rule
 from rosenblatt.models.files import write_model
 from rosenblatt.models.stored import open_model
 from rosenblatt.models.streamed import RULES, read_streamed
+from rosenblatt.registry import class_of
 from rosenblatt.rows.features import as_rows
 from rosenblatt.schema.container import read_container
 from rosenblatt.server.events import LearnEvent, PackedRows
@@ -26,7 +28,13 @@ LEARNERS = [
     rb.Perceptron(average=True, class_weight="balanced"),
     rb.PassiveAggressiveClassifier(),
     rb.ConfidenceWeightedClassifier(),
+    rb.PNormPerceptron(p=4),
 ]
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_the_registry_names_the_rule_of_each_learner(name):
+    assert type(class_of(name)()._own_rule(Rule())) is RULES[name]
 
 
 def labels(n_classes):

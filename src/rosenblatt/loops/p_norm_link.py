@@ -16,7 +16,9 @@ from numba import types
 from rosenblatt.loops._jit import inline, verb
 from rosenblatt.loops._vector import machine
 from rosenblatt.loops.rows import add
+from rosenblatt.loops.rules import Linked
 from rosenblatt.loops.sparse import ONE
+from rosenblatt.loops.steps import move_of
 
 LARGEST_EXPONENT = 400  # the largest power is kept between 2^−400 and 2^400
 
@@ -31,6 +33,17 @@ def link(theta: float, k: int) -> float:
         square *= square
         left //= 2
     return power if theta >= 0.0 else -power
+
+
+@move_of(Linked)
+@inline
+def move_by_link(
+    rule: Any, X: Any, i: Any, f: Any, c: Any, t: Any, m: Any, m2: Any, c2: Any, w: Any, u: Any
+) -> None:
+    """Move θ and the weights of one machine, or of a class and its rival."""
+    move_linked(rule, X, i, c, t, m, w, u)
+    if c2 != 0.0:
+        move_linked(rule, X, i, c2, t, m2, w, u)
 
 
 @inline

@@ -18,15 +18,14 @@ from numba import types
 
 from rosenblatt.loops._jit import inline, jit, verb
 from rosenblatt.loops.layout import PAIR, Log, Rows, Sides, Targets
-from rosenblatt.loops.p_norm_link import move_linked
 from rosenblatt.loops.rows import VISITS_AHEAD, dot, dots_ahead, fits, look_ahead, prefetch_row, square
-from rosenblatt.loops.rules import Linked, Rule, Shaped
-from rosenblatt.loops.variances import move_shaped, sharpness
+from rosenblatt.loops.rules import Rule
+from rosenblatt.loops.steps import MOVES, NO_RIVAL
 from rosenblatt.loops.visits import (
-    NO_RIVAL,
     decide,
     follow,
     move,
+    move_own,
     prefetch_moved,
     recall,
     step,
@@ -184,10 +183,8 @@ def visit_only_row(X: Rows, pull: float, rule: Any, w: Floats, u: Floats | None,
 @verb
 def move_only_row(rule: Any, X: Any, f: Any, c: Any, w: Any, u: Any, t: Any) -> Any:
     """Move the weights, and u if it is given, by the step c on the only row of X, whose score is f."""
-    if rule.instance_class is Shaped:
-        return _move_only_row_shaped
-    if rule.instance_class is Linked:
-        return lambda rule, X, f, c, w, u, t: move_linked(rule, X, 0, c, t, 0, w, u)
+    if rule.instance_class in MOVES:
+        return lambda rule, X, f, c, w, u, t: move_own(rule, X, 0, f, c, t, 0, 0, 0.0, w, u)
     return lambda rule, X, f, c, w, u, t: _move_only_row(rule, X, c, w, u, t)
 
 
@@ -196,12 +193,6 @@ def _move_only_row(rule: Any, X: Any, c: Any, w: Any, u: Any, t: Any) -> None:
     move(X, 0, c, rule.beta, w)
     if u is not None:
         move(X, 0, c * t, rule.beta, u)
-
-
-@inline
-def _move_only_row_shaped(rule: Any, X: Any, f: Any, c: Any, w: Any, u: Any, t: Any) -> None:
-    b = sharpness(rule, abs(c), f if c > 0.0 else -f, X, 0, 0, NO_RIVAL)
-    move_shaped(rule, X, 0, c, b, t, 0, w, u)
 
 
 @jit

@@ -10,8 +10,9 @@ no bias          ``beta = 0``             the hyperplane passes through the orig
 ties             ``tie_plus, tie_minus``  the share of a step that is taken at y f = margin
 ===============  =======================  ==============================================
 
-Rules of other kinds have numbers of their own after these five; `rosenblatt.loops.visits` knows their steps. A
-rule that keeps more than weights declares its memory, next to it: a `Memory`.
+Rules of other kinds have numbers of their own after these five, and register their steps: see
+`rosenblatt.loops.steps`. A rule that keeps more than weights declares its memory, next to it: a `Memory`. One with
+a field `margin_minus` has another margin for y = −1.
 
 A penalty and its effect on weights as values, which need no compiled loop; `decay` trains with them.
 """
@@ -21,12 +22,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias
+from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias, TypeVar
 
 import numpy as np
 
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.typing import Floats
+
+PLAIN: set[type] = set()
+"""Rules by which each update is a mistake, and each step has the same length."""
+T = TypeVar("T", bound=type)
+
+
+def plain(rule: T) -> T:
+    """Declare that each update of a rule is a mistake, and that each step has the same length."""
+    PLAIN.add(rule)
+    return rule
 
 
 class Slot(NamedTuple):
@@ -213,6 +224,7 @@ Tie: TypeAlias = Literal["mistake", "sign", "half", "correct"]
 Zero: TypeAlias = Literal[-1, 1]
 
 
+@plain
 class Rule(NamedTuple):
     """When a visit is a mistake, and what the mistake adds."""
 
@@ -223,6 +235,7 @@ class Rule(NamedTuple):
     tie_minus: float = 1.0  # and for y = −1
 
 
+@plain
 class Margins(NamedTuple):
     """The perceptron with uneven margins (Li et al. 2002): `margin` is for y = +1, `margin_minus` for y = −1."""
 
@@ -234,6 +247,7 @@ class Margins(NamedTuple):
     margin_minus: float = 0.0
 
 
+@plain
 class Power(NamedTuple):
     """The p-norm perceptron (Grove, Littlestone and Schuurmans 2001): the perceptron's rule moves θ, not w.
 
@@ -294,6 +308,7 @@ class Dual(Memory):
         return None if sound and whole else "the powers of the weights are invalid"
 
 
+@plain
 class Linked(NamedTuple):
     """A `Power` rule as the loops read it: with θ, of the shape of the weights, and two numbers in `unit`.
 
@@ -311,22 +326,15 @@ class Linked(NamedTuple):
     unit: Floats
 
 
-PLAIN = (Rule, Margins, Power, Linked)
-"""Rules by which each update is a mistake, and each step has the same length."""
-
-
 def is_plain(rule: Any) -> bool:
     """Return whether each update of a rule is a mistake, and each step has the same length."""
-    return isinstance(rule, PLAIN)
+    return type(rule) in PLAIN
 
 
 def margin_of(rule: Any, y: Any) -> Any:
     """Return the margin of a rule for rows with label y; of several rows where y is an array."""
-    if not isinstance(rule, Margins):
-        return rule.margin
-    return (
-        np.where(y > 0, rule.margin, rule.margin_minus) if isinstance(y, np.ndarray) else rule[2 if y > 0 else 5]
-    )
+    minus = getattr(rule, "margin_minus", rule.margin)
+    return np.where(y > 0, rule.margin, minus) if isinstance(y, np.ndarray) else rule.margin if y > 0 else minus
 
 
 class Passive(NamedTuple):

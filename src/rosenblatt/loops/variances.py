@@ -14,7 +14,9 @@ from numba import types
 
 from rosenblatt.loops._jit import inline, verb
 from rosenblatt.loops._vector import machine
+from rosenblatt.loops.rules import Shaped
 from rosenblatt.loops.sparse import FOUR, ONE, THREE, TWO
+from rosenblatt.loops.steps import NO_RIVAL, move_of, step_of
 
 LANES = 8
 
@@ -75,6 +77,7 @@ def variance(rule: Any, X: Any, i: Any, m: Any, rival: Any) -> float:
     return v
 
 
+@step_of(Shaped)
 @inline
 def shaped_step(rule: Any, pull: Any, f: Any, X: Any, i: Any, m: Any, rival: Any) -> float:
     """Return c, signed as `pull` is; an example of weight 0 moves nothing."""
@@ -105,6 +108,19 @@ def sharpness(rule: Any, c: Any, z: Any, X: Any, i: Any, m: Any, rival: Any) -> 
     part = c * v * rule.phi
     q = 0.5 * (np.sqrt(part * part + 4.0 * v) - part)
     return c * rule.phi / (q + part)
+
+
+@move_of(Shaped)
+@inline
+def move_by_variances(
+    rule: Any, X: Any, i: Any, f: Any, c: Any, t: Any, m: Any, m2: Any, c2: Any, w: Any, u: Any
+) -> None:
+    """Move the weights and variances of one machine, or of a class and its rival."""
+    z = f if c > 0.0 else -f
+    b = sharpness(rule, abs(c), z, X, i, m, m2 if c2 != 0.0 else NO_RIVAL)
+    move_shaped(rule, X, i, c, b, t, m, w, u)
+    if c2 != 0.0:
+        move_shaped(rule, X, i, c2, b, t, m2, w, u)
 
 
 @inline

@@ -21,13 +21,13 @@ from typing import Any
 
 import numpy as np
 
+from rosenblatt.loops import p_norm_link, passive_aggressive, variances  # noqa: F401  # they register their steps
 from rosenblatt.loops._jit import VERB, inline, jit, verb
 from rosenblatt.loops._vector import machine
 from rosenblatt.loops.layout import PAIR, Direct, Log, Pairs, Ranks, Rows, Sets, Sides, Values
-from rosenblatt.loops.p_norm_link import move_linked
-from rosenblatt.loops.rows import add, dot, dots, dots_ahead, fits, look_ahead, prefetch_weights, renew, square
-from rosenblatt.loops.rules import PLAIN, Linked, Margins, Passive, Rule, Shaped
-from rosenblatt.loops.variances import move_shaped, shaped_step, sharpness
+from rosenblatt.loops.rows import add, dot, dots, dots_ahead, fits, look_ahead, prefetch_weights, renew
+from rosenblatt.loops.rules import PLAIN, Rule
+from rosenblatt.loops.steps import MOVES, NO_RIVAL, SIZES, STEPS
 from rosenblatt.typing import Floats, Ints
 
 __all__ = ["NOT_FINITE", "VERB", "correction", "decide", "judge", "move", "moves", "resized", "take", "update"]
@@ -171,9 +171,9 @@ def rival_of(scores: Any, y: Any, last_wins: Any) -> int:
 @verb
 def widest(rule: Any) -> Any:
     """Return a lead beyond which no row moves weights, and not below 0."""
-    if rule.instance_class is Shaped:
+    if rule.instance_class in STEPS:
         return lambda rule: np.inf
-    if rule.instance_class is Margins:
+    if "margin_minus" in rule.instance_class._fields:
         return lambda rule: max(rule.margin, rule.margin_minus, 0.0)
     return lambda rule: max(rule.margin, 0.0)
 
@@ -191,13 +191,12 @@ def leads(scores: Any, y: Any, lead: Any) -> bool:
 
 
 NOT_FINITE = -1
-NO_RIVAL = -1
 
 
 @verb
 def wanted(rule: Any, pull: Any) -> Any:
     """Return the margin that a rule wants of an example."""
-    if rule.instance_class is Margins:
+    if "margin_minus" in rule.instance_class._fields:
         return lambda rule, pull: rule.margin if pull > 0.0 else rule.margin_minus
     return lambda rule, pull: rule.margin
 
@@ -222,37 +221,22 @@ def correction(rule: Rule, pull: float, f: float) -> float:
 def resized(rule: Any, c: Any, lead: Any, X: Any, i: Any, machines: Any) -> Any:
     """Return the correction that a rule makes instead of c, which is `Rule`'s.
 
-    A rule of another kind is a NamedTuple with the fields of `Rule`, its own after them, and an ``@overload`` of
-    this function with ``**VERB`` that returns an implementation for it and None for others. What a mistake is
-    stays the same. `lead` is y f or the lead over the rival; the correction moves one or two `machines` by x_i.
+    What a mistake is stays the same; see `rosenblatt.loops.steps.size_of`. An ``@overload`` of this function with
+    ``**VERB`` does the same for a rule that is not registered there.
     """
     if rule.instance_class in PLAIN:
         return lambda rule, c, lead, X, i, machines: c
-    if rule.instance_class is Passive:
-        return _passive
-    return None
-
-
-@inline
-def _passive(rule: Any, c: Any, lead: Any, X: Any, i: Any, machines: Any) -> float:
-    weight = abs(c) / rule.eta
-    x2 = machines * (square(X, i) + rule.beta) + rule.soft / weight
-    if x2 == 0.0:
-        return c  # of a row of zeros without a bias, which no step moves
-    if x2 == np.inf:
-        return x2  # the step is not known, and 0 would pass for a row that has its margin; the weights overflow
-    step = rule.eta * min(rule.most * weight, (rule.margin - lead) / x2)
-    return step if c > 0.0 else -step
+    return SIZES.get(rule.instance_class)
 
 
 @verb
 def step(rule: Any, pull: Any, f: Any, X: Any, i: Any, m: Any, rival: Any) -> Any:
-    """Return c such that visiting row i adds c x to w, or c s x by variances s: 0 if nothing moves.
+    """Return the step of visiting row i, such as c where c x is added to w: 0 if nothing moves.
 
     `f` is the score by machine m, or its lead over the machine `rival`; there is no rival if it is negative.
     """
-    if rule.instance_class is Shaped:
-        return shaped_step
+    if rule.instance_class in STEPS:
+        return STEPS[rule.instance_class]
     return lambda rule, pull, f, X, i, m, rival: _plain_step(rule, pull, f, X, i, rival)
 
 
@@ -482,11 +466,7 @@ def update(targets: Any, X: Any, i: Any, log: Any, k: Any, t: Any, rule: Any, w:
         return update_rank
     if targets.instance_class is Pairs:
         return lambda targets, X, i, log, k, t, rule, w, u: update_pair(targets, X, i, log, k, t, w, u)
-    if rule.instance_class is Shaped:
-        return _update_shaped
-    if rule.instance_class is Linked:
-        return _update_linked
-    return _update_plain
+    return _update_own if rule.instance_class in MOVES else _update_plain
 
 
 @inline
@@ -497,21 +477,15 @@ def _update_plain(targets: Any, X: Any, i: Any, log: Any, k: Any, t: Any, rule: 
 
 
 @inline
-def _update_shaped(targets: Any, X: Any, i: Any, log: Any, k: Any, t: Any, rule: Any, w: Any, u: Any) -> None:
+def _update_own(targets: Any, X: Any, i: Any, log: Any, k: Any, t: Any, rule: Any, w: Any, u: Any) -> None:
     m, c, m2, c2 = moves(targets, i, log, k)
-    z = log.score[k] if c > 0.0 else -log.score[k]
-    b = sharpness(rule, log.step[k], z, X, i, m, m2 if c2 != 0.0 else NO_RIVAL)
-    move_shaped(rule, X, i, c, b, t, m, w, u)
-    if c2 != 0.0:
-        move_shaped(rule, X, i, c2, b, t, m2, w, u)
+    move_own(rule, X, i, log.score[k], c, t, m, m2, c2, w, u)
 
 
-@inline
-def _update_linked(targets: Any, X: Any, i: Any, log: Any, k: Any, t: Any, rule: Any, w: Any, u: Any) -> None:
-    m, c, m2, c2 = moves(targets, i, log, k)
-    move_linked(rule, X, i, c, t, m, w, u)
-    if c2 != 0.0:
-        move_linked(rule, X, i, c2, t, m2, w, u)
+@verb
+def move_own(rule: Any, X: Any, i: Any, f: Any, c: Any, t: Any, m: Any, m2: Any, c2: Any, w: Any, u: Any) -> Any:
+    """Move weights and memory as a rule says that keeps more than weights."""
+    return MOVES.get(rule.instance_class)
 
 
 @inline

@@ -10,16 +10,17 @@ from rosenblatt.learning.linear import LinearModel, score_of_row
 from rosenblatt.learning.state import State
 from rosenblatt.learning.stored_streams import link_online, online_parts
 from rosenblatt.learning.stream import Stream
+from rosenblatt.loops import rules
 from rosenblatt.loops.layout import Rows
-from rosenblatt.loops.rules import Confidence, Passive, Rule
 from rosenblatt.models.stored import StoredModel, names_of
+from rosenblatt.registry import BUILT_IN
 from rosenblatt.rows.single import Vocabulary
 from rosenblatt.schema.codecs import require
 from rosenblatt.schema.plain import stored_name
 
 __all__ = ["StreamedLearner", "read_streamed"]
 
-RULES = {"Perceptron": Rule, "PassiveAggressiveClassifier": Passive, "ConfidenceWeightedClassifier": Confidence}
+RULES = {name: getattr(rules, entry.rule) for name, entry in BUILT_IN.items() if entry.rule is not None}
 """The learners whose streams need nothing of their estimators, and the rules they learn by."""
 
 
