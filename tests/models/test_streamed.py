@@ -90,7 +90,7 @@ def test_files_of_it_are_those_of_its_estimator(tmp_path, names):
         write_model(stored.preparation, learner.estimator(), tmp_path / "again", provenance=None)
         write_model(stored.preparation, stored.estimator(), tmp_path / "whole", provenance=None)
         assert content(tmp_path / "again") == content(tmp_path / "whole")
-    assert learner._feature_names() == (("a", "b", "c") if names == "mappings" else None)
+    assert learner.online_model().feature_names == (("a", "b", "c") if names == "mappings" else None)
 
 
 @pytest.mark.filterwarnings("ignore")

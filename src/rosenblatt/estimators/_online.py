@@ -16,6 +16,7 @@ from rosenblatt.estimators._linear import VisitingClassifier, warn_of_column
 from rosenblatt.estimators._parameters import check_classes, generator, require_same_classes
 from rosenblatt.exceptions import InputError, ParameterError
 from rosenblatt.learning.linear import score_of_row
+from rosenblatt.learning.online import OnlineModel
 from rosenblatt.learning.plan import PerceptronRun
 from rosenblatt.learning.scheme import Scheme
 from rosenblatt.learning.state import State, is_wide
@@ -352,6 +353,17 @@ class OnlineLearning(VisitingClassifier):
         self._classes, self._scheme = stream.classes, stream.scheme
         self._width, self._zero = width, self.zero
         self._names = self.__dict__.get("_names") if names is None else names  # once known, names stay
+
+    def online_model(self) -> OnlineModel:
+        """Return the model without scikit-learn that learns for this estimator; both go on together."""
+        vocabulary = self.__dict__.get("_vocabulary")
+        return OnlineModel(self._stream_for(self._width, None), self._width, vocabulary, self._names)
+
+    def go_on_with(self, model: OnlineModel) -> Self:
+        """Learn and predict with an online model from now on."""
+        self._vocabulary = model.vocabulary
+        self._follow(model.stream, model.n_features, None)
+        return self
 
     def _feature_names(self) -> tuple[str, ...] | None:
         vocabulary = self.__dict__.get("_vocabulary")

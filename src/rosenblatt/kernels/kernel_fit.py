@@ -30,6 +30,7 @@ from rosenblatt.loops.layout import CSR, Log, Rows
 from rosenblatt.loops.screen import Shadow
 from rosenblatt.rows.batch import Batch
 from rosenblatt.rows.features import Features, require_finite
+from rosenblatt.schema.codecs import Context
 from rosenblatt.stopping import StopReason
 from rosenblatt.typing import Floats, Ints
 
@@ -343,6 +344,7 @@ class KernelStream(Stream):
     """
 
     own_parts = ("own",)
+    linear = False
     state: KernelState
     start: KernelState
 
@@ -380,6 +382,22 @@ class KernelStream(Stream):
         """Visit rows in order."""
         require_finite(features)  # a kernel may take infinity for a point far away
         super().learn_rows(features, *labelled)
+
+    def model(self, n_features: int) -> KernelModel:
+        """Return what predicts by the state as it is now."""
+        model = KernelModel.of(self.state, self.own.kernel, self.scheme, self.classes, self.zero)
+        model.support.n_features = n_features  # there may be room for features to come
+        return model
+
+    def bytes_of_state(self, n_features: int) -> Iterable[bytes]:
+        """Return what decides predictions and learning, without room for later rows."""
+        from rosenblatt.kernels.kernel_file import KERNEL_STATE
+
+        n, context = self.state.support.count, Context()
+        trimmed = self.state._each(lambda w: w[..., np.r_[0:n, -1]])
+        yield repr(KERNEL_STATE.encode(trimmed, "state", context)).encode()
+        for name in sorted(context.tensors):
+            yield np.ascontiguousarray(context.tensors[name]).tobytes()
 
     def trace(self, n_features: int) -> KernelTrace:
         """Return the record of the stream so far."""

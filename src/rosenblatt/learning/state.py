@@ -6,7 +6,7 @@ How the weights of a model were mixed, where its rows were in several partitions
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias, cast
 
@@ -303,8 +303,9 @@ class State:
         np.copyto(self.w, other.w)
         if self.u is not None and other.u is not None:
             np.copyto(self.u, other.u)
-        for name in self.memory.keys() & other.memory.keys():
-            self.memory[name].take(other.memory[name])
+        for name, memory in self.memory.items():
+            if name in other.memory:
+                memory.become(other.memory[name])
         self.visits, self.met = other.visits, other.met
 
     def spread(self) -> State:
@@ -323,12 +324,32 @@ class State:
         met = MetFeatures(places if self.met is None else self.met.columns[places], self.n_features)
         return replace(self._each(lambda w: w[..., np.append(places, -1)]), met=met)
 
+    def bits(self) -> Iterator[bytes]:
+        """Yield what decides predictions and learning, however it lies in memory.
+
+        Features whose numbers are those of weights that nothing has moved are left out.
+        """
+        columns = None if self.met is None else self.met.columns
+        moved = [array for memory in self.memory.values() for array in memory.moved]
+        for array in (self.w, self.u, *moved):
+            if array is None:
+                continue
+            bits = np.atleast_2d(array).view(np.int64).T  # in memory feature by feature for sparse rows
+            kept = bits[:-1].any(axis=1)
+            numbers = np.flatnonzero(kept) if columns is None else columns[kept]
+            yield np.ascontiguousarray(numbers, np.int64).tobytes()
+            yield np.ascontiguousarray(bits[:-1] if kept.all() else bits[:-1][kept]).tobytes()
+            yield np.ascontiguousarray(bits[-1]).tobytes()
+        for memory in self.memory.values():
+            for array in memory.shared:
+                yield array.tobytes()
+
     def last(self) -> Floats:
         """Return the weights after the last visit, bias last."""
-        w = self.w.copy(order="K")
+        w = self.w
         for memory in self.memory.values():
             w = memory.weights(w)
-        return w
+        return w.copy(order="K") if w is self.w else w
 
     def hypothesis(self) -> Floats:
         """Return the weights that predict, bias last: the last ones, or their average over the visits."""

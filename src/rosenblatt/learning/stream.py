@@ -6,7 +6,7 @@ chunks, or in one fit of one pass in this order leave the same bits.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from copy import copy
 from itertools import pairwise
 from threading import RLock
@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.exceptions import LabelError
+from rosenblatt.learning.linear import LinearModel, score_of_row
 from rosenblatt.learning.order import Cyclic
-from rosenblatt.learning.plan import Plan
+from rosenblatt.learning.plan import Model, Plan
 from rosenblatt.learning.recorder import Detail, Recorder, Stretch
 from rosenblatt.learning.scheme import Scheme
 from rosenblatt.learning.state import State, overflow_error
@@ -118,6 +119,7 @@ class Stream:
     """
 
     own_parts: ClassVar[tuple[str, ...]] = ()  # attributes that a file keeps of a family's own stream
+    linear: ClassVar[bool] = True  # whether scores are those of hyperplanes
 
     def __init__(
         self,
@@ -213,6 +215,19 @@ class Stream:
     def grow(self, n_features: int) -> None:
         """Have so many features."""
         self.state, self.start = self.state.grown(n_features), self.start.grown(n_features)
+
+    def model(self, n_features: int) -> Model:
+        """Return what predicts by the state as it is now, over its first `n_features` features."""
+        return LinearModel.of(self.state, n_features, self.scheme, self.classes, self.zero)
+
+    def score(self, row: Rows) -> Any:
+        """Return the score of one row, at the cost of its own features."""
+        return score_of_row(row, self.state, self.scheme, self.classes, self.zero)
+
+    def bytes_of_state(self, n_features: int) -> Iterable[bytes]:
+        """Return what decides predictions and learning, over the first `n_features` features."""
+        state = self.state
+        return (state if state.n_features == n_features else state.narrowed(n_features)).bits()
 
     def trace(self, n_features: int) -> Trace:
         """Return the record of the stream so far, over its first `n_features` features."""

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias, TypeVar
 
 import numpy as np
@@ -47,6 +47,7 @@ class Slot(NamedTuple):
     odd: bool = True  # whether training with the opposite labels leads to the opposite values
 
 
+_LAYOUTS: dict[str, list[tuple[str, Slot | None]]] = {}
 MEMORIES: dict[str, type[Memory]] = {}
 """The memories that rules and penalties have declared, by name."""
 
@@ -103,6 +104,13 @@ class Memory:
 
     # By what is declared
 
+    @classmethod
+    def layout(cls) -> list[tuple[str, Slot | None]]:
+        """Return the fields in order, with the slots of those of the shape of the weights."""
+        if cls.name not in _LAYOUTS:
+            _LAYOUTS[cls.name] = [(each.name, cls.slots.get(each.name)) for each in fields(cls)]
+        return _LAYOUTS[cls.name]
+
     @property
     def parts(self) -> dict[str, Any]:
         """All fields."""
@@ -111,8 +119,7 @@ class Memory:
     @property
     def shared(self) -> list[Floats]:
         """The arrays that belong to all weights."""
-        names = self.parts.keys() - self.slots.keys() - self.least.keys()
-        return [value for name, value in self.parts.items() if name in names]
+        return [getattr(self, name) for name, slot in self.layout() if slot is None and name not in self.least]
 
     @property
     def shaped(self) -> list[Floats]:
@@ -130,20 +137,29 @@ class Memory:
         New weights have the bits of zero, and get the value that is declared for them. Values that are the same
         for opposite labels are changed by `even`, if it is given.
         """
-        made = {}
-        for name, slot in self.slots.items():
+
+        def changed(name: str, slot: Slot | None) -> Any:
+            value = getattr(self, name)
+            if slot is None:
+                return value if name in self.least else value.copy()
             chosen = change if slot.odd or even is None else even
-            made[name] = _without(chosen(_without(getattr(self, name), slot.fill)), slot.fill)
-        for name, value in self.parts.items():
-            if isinstance(value, np.ndarray) and name not in made:
-                made[name] = value.copy()
-        return replace(self, **made)
+            return _without(chosen(_without(value, slot.fill)), slot.fill)
+
+        return type(self)(*(changed(name, slot) for name, slot in self.layout()))
 
     def oriented_by(self, orient: Callable[[Floats], Floats]) -> Self:
         """Return the same values in another memory order; arrays that have it already are not copied."""
-        return replace(self, **{name: orient(getattr(self, name)) for name in self.slots})
+        turned = {name: orient(array) for name, array in zip(self.slots, self.shaped, strict=True)}
+        same = all(array is getattr(self, name) for name, array in turned.items())
+        return self if same else type(self)(**self.parts | turned)
 
-    def take(self, other: Memory, machines: Any = slice(None)) -> None:
+    def become(self, other: Memory) -> None:
+        """Copy the values of another memory of this kind and shape."""
+        for name, _ in self.layout():
+            if name not in self.least:
+                np.copyto(getattr(self, name), getattr(other, name))
+
+    def take(self, other: Memory, machines: Any) -> None:
         """Copy the values of another memory of this kind, whose machines these are."""
         for own, value in zip(self.shaped, other.shaped, strict=True):
             own.T[..., machines] = value.T

@@ -6,15 +6,12 @@ from copy import copy
 from threading import Lock
 from typing import Any
 
-from rosenblatt.learning.linear import LinearModel, score_of_row
-from rosenblatt.learning.state import State
+from rosenblatt.learning.online import OnlineModel
 from rosenblatt.learning.stored_streams import link_online, online_parts
 from rosenblatt.learning.stream import Stream
 from rosenblatt.loops import rules
-from rosenblatt.loops.layout import Rows
-from rosenblatt.models.stored import StoredModel, names_of
+from rosenblatt.models.stored import StoredModel
 from rosenblatt.registry import BUILT_IN
-from rosenblatt.rows.single import Vocabulary
 from rosenblatt.schema.codecs import require
 from rosenblatt.schema.plain import stored_name
 
@@ -55,69 +52,40 @@ def read_streamed(stored: StoredModel) -> StreamedLearner | None:
             for name, codec in parts.items()
         }
         link_online(held)
-        learner = StreamedLearner(stored, held)
-        require(names_of(learner) == stored.feature_names, "feature_names are not those of the model")
+        online = OnlineModel(held["_stream"], held["_width"], held["_vocabulary"], held["_names"])
+        require(online.feature_names == stored.feature_names, "feature_names are not those of the model")
         if stored.preparation.steps:
             expected = stored.preparation.n_outputs
-            require(learner._width == expected, "its preparation and its learner do not fit each other")
-            learner._names = learner._vocabulary = None
-        return learner
+            require(online.n_features == expected, "its preparation and its learner do not fit each other")
+            online.names = online.vocabulary = None
+        return StreamedLearner(_Shell(stored), online)
 
     return stored._reading(made)
 
 
 class StreamedLearner:
-    """What a stream needs of an `OnlineLearning`, under the same names.
+    """The online model of a file, and its estimator, which is made when it is first asked for."""
 
-    Parameters
-    ----------
-    stored : StoredModel
-        The file that it comes from.
-    held : mapping of str to object
-        The attributes of the estimator, as `online_parts` names them.
-    """
-
-    _vocabulary: Vocabulary | None
-    _names: tuple[Any, ...] | None
-
-    def __init__(self, stored: StoredModel, held: dict[str, Any]) -> None:
-        self._shell = _Shell(stored)
-        self._vocabulary, self._names = held["_vocabulary"], held["_names"]
-        self._zero: int = held["_zero"]
-        self._follow(held["_stream"], held["_width"], None)
+    def __init__(self, shell: _Shell, online: OnlineModel) -> None:
+        self._shell, self._online = shell, online
 
     @property
     def stream(self) -> Stream:
         """The stream."""
-        return self._stream
+        return self._online.stream
 
-    @property
-    def multiclass(self) -> str:
-        """How several classes become hyperplanes."""
-        return self._stream.multiclass
+    def online_model(self) -> OnlineModel:
+        """Return what learns and predicts."""
+        return self._online
+
+    def go_on_with(self, model: OnlineModel) -> StreamedLearner:
+        """Learn and predict with another online model from now on."""
+        self._online = model
+        return self
 
     def estimator(self) -> Any:
         """Return the estimator, with the stream as it is now: both go on together."""
-        return self._shell.around(self)
-
-    def _stream_for(self, n_features: int, classes: None) -> Stream:
-        return self._stream
-
-    def _follow(self, stream: Stream, width: int, names: None) -> None:
-        self._stream, self._state, self._width = stream, stream.state, width
-        self._classes, self._scheme = stream.classes, stream.scheme
-
-    def _model(self) -> LinearModel:
-        return LinearModel.of(self._state, self._width, self._scheme, self._classes, self._zero)
-
-    def _score_of_row(self, row: Rows, state: State) -> Any:
-        return score_of_row(row, state, self._scheme, self._classes, self._zero)
-
-    def _feature_names(self) -> tuple[Any, ...] | None:
-        return self._names if self._vocabulary is None else tuple(self._vocabulary.names)
-
-    def _known_vocabulary(self) -> Vocabulary:
-        return Vocabulary.of(self._names) if self._vocabulary is None else self._vocabulary
+        return self._shell.around(self._online)
 
 
 class _Shell:
@@ -128,14 +96,10 @@ class _Shell:
         self._empty: Any = None
         self._lock = Lock()
 
-    def around(self, learner: StreamedLearner) -> Any:
-        """Return the estimator with the stream of a learner."""
+    def around(self, online: OnlineModel) -> Any:
+        """Return the estimator with an online model."""
         with self._lock:
             if self._stored is not None:
-                self._empty = self._stored.estimator()
                 # The file, and what it had learned, is not needed any more.
-                self._empty._state = self._empty._stream = self._empty._vocabulary = self._stored = None
-        made = copy(self._empty)
-        made._vocabulary = learner._vocabulary
-        made._follow(learner._stream, learner._width, None)
-        return made
+                self._empty, self._stored = self._stored.estimator().go_on_with(online), None
+        return copy(self._empty).go_on_with(online)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -156,6 +157,18 @@ class Features:
         """Return some consecutive rows, without a copy."""
         first, last, _ = rows.indices(self.n_rows)
         return Features(part_of(self.rows, first, last), last - first, self.n_features, self.names)
+
+    def each(self) -> list[Rows]:
+        """Return the rows one by one, each alone in its arrays, of the types that the loops are compiled for."""
+        rows = self.rows
+        if self.n_rows == 1 and (not isinstance(rows, CSR) or not rows.indptr[0]):
+            return [rows]
+        if not isinstance(rows, CSR):
+            return [rows[i : i + 1] for i in range(self.n_rows)]
+        return [
+            CSR(rows.data[first:last], rows.indices[first:last], read_only(np.array([0, last - first], np.uint32)))
+            for first, last in pairwise(rows.indptr.tolist())
+        ]
 
     def native(self) -> Any:
         """Return the rows as a numpy array or a scipy sparse array."""

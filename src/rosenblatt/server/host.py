@@ -360,7 +360,7 @@ class Host(PredictingHost):
                 name=name,
                 learner=model.learner_name,
                 classes=replica.classes,
-                n_features=int(replica.learner._width),
+                n_features=int(replica.online.n_features),
                 columns=model.columns,
                 version=replica.version,
                 base=model.base,

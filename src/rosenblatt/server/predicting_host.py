@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from rosenblatt.exceptions import PredictionOverflowError
-from rosenblatt.kernels.kernel_state import KernelState
+from rosenblatt.learning.online import OnlineModel
 from rosenblatt.loops.layout import CSR
 from rosenblatt.rows.features import Features
 from rosenblatt.rows.single import are_mappings
@@ -45,9 +45,9 @@ MAX_EXPLAINED_FEATURES = 100
 
 def explain(model: ServedModel, replica: Replica, features: Features) -> ExplainAnswer:
     """Return what the features, or the support points, add to the scores of one row, the largest first."""
-    by, names, values, weights = _parts(model, replica.learner, features)
+    by, names, values, weights = _parts(model, replica.online, features)
     labels, scores = replica.decide(features)
-    scheme = replica.learner._scheme
+    scheme = replica.online.stream.scheme
     binary = scheme.kind == "binary"
     explained = []
     for k, label in enumerate(replica.classes[-1:] if binary else replica.classes):
@@ -64,10 +64,12 @@ def explain(model: ServedModel, replica: Replica, features: Features) -> Explain
     return ExplainAnswer(replica.version, labels[0], explained)
 
 
-def _parts(model: ServedModel, learner: Any, features: Features) -> tuple[str, tuple[str, ...], Floats, Floats]:
+def _parts(
+    model: ServedModel, online: OnlineModel, features: Features
+) -> tuple[str, tuple[str, ...], Floats, Floats]:
     """Return what the parts of a score are, their names, their values, and their weights with the bias last."""
-    if isinstance(learner._state, KernelState):
-        expansion = learner._model()
+    if not online.stream.linear:
+        expansion: Any = online.model()
         values = expansion.kernel_values(features)
         weights = np.column_stack([np.atleast_2d(expansion.alpha), np.atleast_1d(expansion.intercept)])
         return "support point", tuple(f"support point {k}" for k in range(len(values))), values, weights
@@ -77,7 +79,7 @@ def _parts(model: ServedModel, learner: Any, features: Features) -> tuple[str, t
     else:
         places = np.flatnonzero(rows[0])
         values = rows[0][places].astype(np.float64)
-    weights = np.atleast_2d(learner._state.part(places).hypothesis())
+    weights = np.atleast_2d(online.stream.state.part(places).hypothesis())
     return "feature", tuple(_name(model.names, int(place)) for place in places), values, weights
 
 
@@ -133,7 +135,7 @@ class PredictingHost(ABC):
 
     def answer_of(self, model: ServedModel, replica: Replica, rows: list[Any]) -> PredictAnswer:
         """Answer as an earlier version did, whose replica nobody changes."""
-        names = replica.learner._known_vocabulary() if are_mappings(rows) else None
+        names = replica.online.known_vocabulary if are_mappings(rows) else None
         return _decided(replica, model.features(rows, names))
 
     async def _reach(self, model: ServedModel, version: int) -> None:

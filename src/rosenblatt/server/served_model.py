@@ -271,17 +271,17 @@ class ServedModel:
             raise RequestError.by(error, **place_of(rows, self.columns, self.numbers)) from error
 
     def _read(self, rows: Sequence[Any], vocabulary: Vocabulary | None) -> Features:
-        plain = None if self.preparation.steps else plain_arrays(rows, self.published.learner._width)
+        plain = None if self.preparation.steps else plain_arrays(rows, self.published.online.n_features)
         if plain is not None:
             return plain
         if self.preparation.steps:
             features = self._plain.read(rows) or self.preparation.read(rows, "rows")
         elif are_mappings(rows):
-            known = vocabulary or self.published.learner._known_vocabulary()
+            known = vocabulary or self.published.online.known_vocabulary
             features = known.rows(rows, learn=False)[0]
         else:
             features = as_rows(rows, name="rows")
-            width = self.published.learner._width
+            width = self.published.online.n_features
             if features.n_features != width:
                 raise InputError(
                     f"A row has {features.n_features} values, but the model has {width} features. Send the "
@@ -293,7 +293,7 @@ class ServedModel:
     @property
     def names(self) -> tuple[str, ...] | None:
         """The names of the features, where they have any."""
-        return self.preparation.names if self.preparation.steps else self.published.learner._feature_names()
+        return self.preparation.names if self.preparation.steps else self.published.online.feature_names
 
     @property
     def columns(self) -> list[str] | None:
@@ -303,7 +303,7 @@ class ServedModel:
             recipe: Any = encoding.recipe
             named = getattr(recipe, "named", False)
             return [name for name, _ in recipe.columns] if named else None
-        first = self.preparation.steps[0].columns if self.preparation.steps else self.published.learner._names
+        first = self.preparation.steps[0].columns if self.preparation.steps else self.published.online.names
         return None if first is None else [str(name) for name in first]
 
     @property
@@ -325,11 +325,11 @@ class ServedModel:
         """Accept what the state as it is now allows."""
         newest = self.newest()
         self._accepted = 0  # new features that are not yet folded
-        vocabulary = newest.learner.__dict__.get("_vocabulary")
+        vocabulary = newest.online.vocabulary
         self._vocabulary = vocabulary.copy() if vocabulary is not None and vocabulary.grows else None
         self._known = {label: type(label) for label in newest.classes}
-        self._direct = newest.learner.multiclass == "direct"
-        self.may_grow = self._direct and (newest.stream.grows or self.allows_growth)
+        self._direct = newest.online.stream.multiclass == "direct"
+        self.may_grow = self._direct and (newest.online.stream.grows or self.allows_growth)
 
     @property
     def names_grow(self) -> bool:
@@ -387,7 +387,7 @@ class ServedModel:
             of = ", ".join(sorted(kind.__name__ for kind in kinds))
             raise RequestError.of(
                 422, f"The label {label!r} is a {type(label).__name__}, but the classes of this model are of type "
-                f"{of}: {list_classes(self.published.learner._classes)}. Send labels of that type.", label=label
+                f"{of}: {list_classes(self.published.online.classes)}. Send labels of that type.", label=label
             )  # fmt: skip
         if n_classes > max(self._most_classes, len(self._known)):
             raise RequestError.of(
@@ -399,7 +399,7 @@ class ServedModel:
             way = "Start the server with " + grow + " to let new labels become classes."
             if not self._direct:
                 way = "A model with " + Remedy("multiclass", "direct") + " can take new ones, with " + grow + "."
-            known = list_classes(self.published.learner._classes)
+            known = list_classes(self.published.online.classes)
             told = f"The label {label!r} is not one of the classes {known}. " + way
             raise RequestError.of(422, told, code="unknown-label", label=label)
 
