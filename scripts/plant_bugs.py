@@ -378,6 +378,12 @@ BUGS = [
         "if self.most is not None and sum(self.mistakes_per_pass) >= self.most:",
         "a record is dropped one mistake too early",
     ),
+    Bug(
+        "compat/river.py",
+        "self._estimator = clone(given)",
+        "self._estimator = given",
+        "the estimator that was given learns, and not a copy of it",
+    ),
 ]
 
 
