@@ -71,7 +71,7 @@ def results():
     yield "explanation", rb.explain(model, frame)
     yield "training", rb.train(frame.assign(label=hostile), target="label")
     yield "summary", rb.train("@six-points").summary
-    yield "folds", rb.cross_validate("averaged", "@iris", folds=2)
+    yield "folds", rb.evaluate_folds("averaged", "@iris", folds=2)
     regression = rb.PassiveAggressiveRegressor(max_iter=500).fit(X, X[:, 0])
     yield "numbers", rb.evaluate(regression, X, X[:, 0])
 
