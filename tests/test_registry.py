@@ -1,6 +1,5 @@
 """Learners declare themselves; one of another package is a learner like those of this one."""
 
-import inspect
 import math
 import re
 import subprocess
@@ -21,7 +20,7 @@ from rosenblatt.estimators._linear import perceptron_state
 from rosenblatt.exceptions import ModelFileError, ParameterError
 from rosenblatt.loops.rows import square
 from rosenblatt.loops.visits import VERB, resized
-from rosenblatt.registry import BUILT_IN, INDEXED, able, class_of, command, commands, declaration_of
+from rosenblatt.registry import BUILT_IN, able, class_of, command, commands, declaration_of
 from rosenblatt.rows.batch import as_batch
 from rosenblatt.tables.blocks import MemoryBlocks
 
@@ -182,21 +181,9 @@ def test_the_index_is_what_the_classes_declare():
         cls = class_of(name)
         assert (cls.__name__, cls.__module__) == (name, f"rosenblatt.{entry.module}")
         assert "_learner" in vars(cls), "a class declares itself, not by its base class"
-        assert declaration_of(cls).commands == entry.commands
-        assert declaration_of(cls).abilities & INDEXED == entry.abilities
+        assert declaration_of(cls).commands is entry.commands
+        assert declaration_of(cls).abilities is entry.abilities
         assert getattr(rb, name) is cls
-
-
-METHODS = {"streams": "partial_fit", "examples": "learn_one", "blocks": "fit_blocks", "traces": "trace_"}
-
-
-@pytest.mark.parametrize("name", BUILT_IN)
-def test_abilities_are_what_the_classes_have(name):
-    cls = class_of(name)
-    has = {ability for ability, method in METHODS.items() if any(method in vars(base) for base in cls.__mro__)}
-    assert declaration_of(cls).abilities & METHODS.keys() == has
-    resumes = "blocks" in has and "checkpoint" in inspect.signature(cls.fit_blocks).parameters
-    assert ("checkpoints" in declaration_of(cls).abilities) == resumes
 
 
 def test_learners_of_other_packages_are_listed_by_what_they_can():

@@ -1,10 +1,10 @@
 """The one registry of learners: their names on the command line, their abilities, and their stored state.
 
 Every estimator class declares itself by a class attribute, ``_learner``. The command line, model files and tests
-read these declarations here. The learners of this package are listed in `BUILT_IN`, so that a model file can be
-opened and a command can show its options without importing scikit-learn. Learners of other packages are added by
-`register`, or by an entry point of the group ``rosenblatt.learners``. A model file holds the name of a class, and
-only a registered class is ever made from it.
+read these declarations here. `BUILT_IN` has the names and abilities of the learners of this package, so that a
+model file can be opened and a command can show its options without importing scikit-learn; their classes add what
+a file keeps of them. Learners of other packages are added by `register`, or by an entry point of the group
+``rosenblatt.learners``. A model file holds the name of a class, and only a registered class is ever made from it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from rosenblatt.schema.estimators import StateSchema
 
 Ability: TypeAlias = Literal[
-    "streams", "examples", "blocks", "checkpoints", "mixing", "linear", "traces", "onnx", "groups"
+    "streams", "examples", "blocks", "checkpoints", "mixing", "linear", "traces", "onnx", "groups", "numbers"
 ]
 Parameters: TypeAlias = Mapping[str, Any]
 T = TypeVar("T", bound=type)
@@ -57,7 +57,7 @@ class Learner:
         checkpoint. ``"mixing"``: `rosenblatt.distributed.fit` takes it. ``"linear"``: it predicts by hyperplanes
         alone, and its state includes `learning.stored_state.HYPERPLANES`. ``"traces"``: it has `trace_`.
         ``"onnx"``: `to_onnx` takes it. ``"groups"``: `fit` takes the group of each row as `qid`, and rows are
-        ranked by what `predict` returns.
+        ranked by what `predict` returns. ``"numbers"``: its targets are numbers, not classes.
     """
 
     state: StateSchema
@@ -73,61 +73,71 @@ class Declares(Protocol):
 
 
 class BuiltIn(NamedTuple):
-    """Where a learner of this package is defined, and what has to be known before it is imported."""
+    """A learner of this package: its module, its names on the command line, and its abilities."""
 
     module: str
     commands: dict[str, Parameters]
-    abilities: frozenset[Ability] = frozenset()  # those of `INDEXED`
-    bare: tuple[str, str] | None = (
-        None  # the module and the class that trains without scikit-learn, if there is one
-    )
+    abilities: frozenset[Ability] = frozenset()
+    bare: tuple[str, str] | None = None  # the module and the class that trains without scikit-learn, if any
     rule: str | None = None  # the name of its rule in `loops.rules`, if its streams need nothing of the estimator
 
 
-INDEXED: frozenset[Ability] = frozenset({"linear", "blocks", "checkpoints", "mixing"})
-"""The abilities that are known before a learner of this package is imported."""
-_LINEAR: frozenset[Ability] = frozenset({"linear"})
-_FILES: frozenset[Ability] = frozenset({"linear", "blocks", "checkpoints"})
+_EXAMPLES: frozenset[Ability] = frozenset({"streams", "examples"})
+_TRACED: frozenset[Ability] = _EXAMPLES | {"traces"}
+_PLANES: frozenset[Ability] = frozenset({"linear", "onnx"})
+_ONLINE: frozenset[Ability] = _TRACED | _PLANES | {"blocks", "checkpoints"}
+# "mixing" is not for rules with a memory of their own: only weights are mixed.
 
 BUILT_IN = {
     "Perceptron": BuiltIn(
         "estimators.perceptron",
         {"averaged": {"average": True}, "perceptron": {}},
-        INDEXED,
+        _ONLINE | {"mixing"},
         bare=("estimators.perceptron_core", "BarePerceptron"),
         rule="Rule",
     ),
-    "VotedPerceptron": BuiltIn("estimators.voted", {"voted": {}}),
-    "PocketPerceptron": BuiltIn("estimators.pocket", {"pocket": {}}, _LINEAR),
-    "LiftedPerceptron": BuiltIn("estimators.lifted", {"lifted": {}}, _LINEAR),
-    "KernelPerceptron": BuiltIn("kernels.kernel_perceptron", {"kernel": {}}),
-    "SoftMarginClassifier": BuiltIn("estimators.soft_margin", {"soft-margin": {}}, _LINEAR),
-    "MaxMarginClassifier": BuiltIn("estimators.max_margin", {"max-margin": {}}, _LINEAR),
+    "VotedPerceptron": BuiltIn("estimators.voted", {"voted": {}}, _TRACED),
+    "PocketPerceptron": BuiltIn("estimators.pocket", {"pocket": {}}, _PLANES | {"traces"}),
+    "LiftedPerceptron": BuiltIn("estimators.lifted", {"lifted": {}}, _PLANES | {"traces"}),
+    "KernelPerceptron": BuiltIn("kernels.kernel_perceptron", {"kernel": {}}, _TRACED),
+    "SoftMarginClassifier": BuiltIn("estimators.soft_margin", {"soft-margin": {}}, _PLANES),
+    "MaxMarginClassifier": BuiltIn("estimators.max_margin", {"max-margin": {}}, _PLANES),
     "PassiveAggressiveClassifier": BuiltIn(
         "estimators.passive_aggressive",
         {"pa": {"C": inf}, "pa1": {}, "pa2": {"loss": "squared_hinge"}},
-        INDEXED,
+        _ONLINE | {"mixing"},
         rule="Passive",
     ),
     "ConfidenceWeightedClassifier": BuiltIn(
-        "estimators.confidence_weighted", {"arow": {}, "scw": {"rule": "scw"}}, _FILES, rule="Confidence"
+        "estimators.confidence_weighted", {"arow": {}, "scw": {"rule": "scw"}}, _ONLINE, rule="Confidence"
     ),
-    "PNormPerceptron": BuiltIn("estimators.p_norm", {"p-norm": {}}, _FILES, rule="Power"),
-    "PassiveAggressiveRegressor": BuiltIn("estimators.passive_aggressive", {"pa-regressor": {}}),
-    "OrdinalPerceptron": BuiltIn("estimators.ordinal", {"prank": {}}, frozenset({"blocks"})),
-    "RankingPerceptron": BuiltIn("estimators.ranking_perceptron", {"ranking": {}}),
-    "MultilabelPerceptron": BuiltIn("estimators.multilabel", {}),
-    "MultilayerPerceptron": BuiltIn("networks.multilayer_perceptron", {"network": {}}),
-    "MarkOne": BuiltIn("networks.mark_one", {"mark-one": {}}),
-    "ExtremeLearningMachine": BuiltIn("networks.extreme_learning", {"extreme": {}}),
+    "PNormPerceptron": BuiltIn("estimators.p_norm", {"p-norm": {}}, _ONLINE, rule="Power"),
+    "PassiveAggressiveRegressor": BuiltIn(
+        "estimators.passive_aggressive", {"pa-regressor": {}}, _EXAMPLES | {"numbers"}
+    ),
+    "OrdinalPerceptron": BuiltIn("estimators.ordinal", {"prank": {}}, _EXAMPLES | {"blocks"}),
+    "RankingPerceptron": BuiltIn(
+        "estimators.ranking_perceptron", {"ranking": {}}, frozenset({"streams", "groups", "numbers"})
+    ),
+    "MultilabelPerceptron": BuiltIn("estimators.multilabel", {}, _EXAMPLES),
+    "MultilayerPerceptron": BuiltIn(
+        "networks.multilayer_perceptron", {"network": {}}, frozenset({"streams", "onnx"})
+    ),
+    "MarkOne": BuiltIn("networks.mark_one", {"mark-one": {}}, _TRACED),
+    "ExtremeLearningMachine": BuiltIn("networks.extreme_learning", {"extreme": {}}, frozenset({"streams"})),
     "VisualHierarchy": BuiltIn("networks.visual_hierarchy", {}),
     "MonomialMap": BuiltIn("estimators.monomial_map", {}),
-    "AdaptiveFilter": BuiltIn("estimators.adaptive_filter", {}),
-    "SequencePerceptron": BuiltIn("sequences.estimator", {}),
+    "AdaptiveFilter": BuiltIn("estimators.adaptive_filter", {}, frozenset({"streams", "numbers"})),
+    "SequencePerceptron": BuiltIn("sequences.estimator", {}, _TRACED),
 }
-"""The learners of this package by class name, each with its module."""
+"""The learners of this package by class name. This is said nowhere else: a class takes it by `built_in`."""
 
 _registered: dict[str, type] = {}
+
+
+def built_in(name: str, state: StateSchema) -> Learner:
+    """Return the declaration of a learner of this package: what `BUILT_IN` says of it, and its stored state."""
+    return Learner(state, BUILT_IN[name].commands, BUILT_IN[name].abilities)
 
 
 def register(cls: T) -> T:
@@ -230,7 +240,7 @@ def commands() -> list[str]:
 
 
 def able(ability: Ability) -> list[str]:
-    """Return the command names of all learners with an ability of `INDEXED`, without importing them.
+    """Return the command names of all learners with an ability, without importing them.
 
     Of learners of other packages, those registered so far are listed.
 
@@ -254,6 +264,18 @@ def able_in_words(ability: Ability) -> str:
     """
     *first, last = able(ability)
     return f"{', '.join(first)} and {last}"
+
+
+def classes_able(ability: Ability) -> str:
+    """Return the classes of this package with an ability as part of a sentence.
+
+    Examples
+    --------
+    >>> classes_able("mixing")
+    'Perceptron or PassiveAggressiveClassifier'
+    """
+    *first, last = [name for name, entry in BUILT_IN.items() if ability in entry.abilities]
+    return f"{', '.join(first)} or {last}"
 
 
 def is_command(name: str) -> bool:

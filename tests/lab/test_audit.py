@@ -14,7 +14,7 @@ from rosenblatt import registry
 from rosenblatt.estimators._parameters import make_rule
 from rosenblatt.exceptions import InputError
 from rosenblatt.lab.questions import RunMessage
-from rosenblatt.lab.replies import OF_NUMBERS, Answers
+from rosenblatt.lab.replies import Answers
 from rosenblatt.loops.reference import share_of_step, sides, step_of
 from rosenblatt.loops.rules import Passive, margin_of
 from rosenblatt.tasks.learning import parameters_of
@@ -41,7 +41,7 @@ DATA = {
         ["green", "red", "blue"],
     ),
 }
-SERVED = [name for name in registry.commands() if name not in OF_NUMBERS]
+SERVED = [name for name in registry.commands() if name not in registry.able("numbers")]
 STEPPED = {"averaged", "perceptron", "pocket", "lifted", "pa", "pa1", "pa2"}
 """The learners whose runs the page can step through; the pocket's only where its last line is its best."""
 SETTINGS = [

@@ -23,7 +23,7 @@ from rosenblatt.learning.scaled import fold_state
 from rosenblatt.learning.state import Mixing, MixingWeights
 from rosenblatt.locking import hold_lock
 from rosenblatt.parameters import check_choice, check_count, check_flag
-from rosenblatt.registry import abilities
+from rosenblatt.registry import abilities, classes_able
 from rosenblatt.rows.batch import require_two
 from rosenblatt.schema.container import read_container
 
@@ -108,8 +108,8 @@ def fit(
             return estimator
         if not isinstance(estimator, Perceptron) or "mixing" not in abilities(estimator):
             raise ParameterError(
-                f"{type(estimator).__name__} cannot be trained by parameter mixing. Use Perceptron or "
-                "PassiveAggressiveClassifier, or a Pipeline of a TableEncoder and one of these."
+                f"{type(estimator).__name__} cannot be trained by parameter mixing. Use {classes_able('mixing')}, "
+                "or a Pipeline of a TableEncoder and one of these."
             )
         check_choice("mixing", mixing, ("uniform", "mistakes"))
         check_choice("by", by, ("partitions", "machines"))

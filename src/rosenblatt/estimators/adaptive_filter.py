@@ -21,7 +21,7 @@ from rosenblatt.exceptions import ParameterError, TrainingOverflowError
 from rosenblatt.loops._jit import inline, jit
 from rosenblatt.loops.dense import NARROW_LANES, WIDE_LANES, dot_narrow, dot_wide
 from rosenblatt.parameters import Declared, check_number, learned, param, positional
-from rosenblatt.registry import Learner
+from rosenblatt.registry import built_in
 from rosenblatt.rows.labels import as_signal, as_signals
 from rosenblatt.rows.memory import require_neurons
 from rosenblatt.rows.reals import read_only
@@ -337,7 +337,7 @@ class AdaptiveFilter(Declared, BaseEstimator):  # type: ignore[misc]
     True
     """
 
-    _learner = Learner(StateSchema({"_stream": FILTER}), abilities=frozenset({"streams"}))
+    _learner = built_in("AdaptiveFilter", StateSchema({"_stream": FILTER}))
 
     n_taps: int = positional(
         default=256, kw_only=False, doc="The number of samples of the far end that an echo may depend on."

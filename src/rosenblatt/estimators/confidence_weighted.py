@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from statistics import NormalDist
 from typing import Any
 
 from rosenblatt.estimators._linear import perceptron_state
-from rosenblatt.estimators.perceptron import OwnRule, Perceptron
+from rosenblatt.estimators.perceptron import OwnRule
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.learning.stream import Stream
 from rosenblatt.loops.rules import Confidence, Rule, Variance
 from rosenblatt.parameters import POSITIVE, or_infinite, param
+from rosenblatt.registry import built_in
 from rosenblatt.rows.reals import read_only
 
 
@@ -48,12 +48,7 @@ class ConfidenceWeightedClassifier(OwnRule):
     (1.0, (1, 2), True)
     """
 
-    _learner = replace(
-        Perceptron._learner,
-        state=perceptron_state(Confidence),
-        commands={"arow": {}, "scw": {"rule": "scw"}},
-        abilities=Perceptron._learner.abilities - {"mixing"},  # only weights are mixed
-    )
+    _learner = built_in("ConfidenceWeightedClassifier", perceptron_state(Confidence))
 
     rule: str = param(
         "arow",

@@ -29,7 +29,7 @@ from rosenblatt.loops.passes import largest_square, train_lifted
 from rosenblatt.loops.screen import Shadow
 from rosenblatt.margins.softest import Limits, squared_hinge_minimum
 from rosenblatt.parameters import fixed, param
-from rosenblatt.registry import Learner
+from rosenblatt.registry import built_in
 from rosenblatt.rows.batch import Batch, as_batch
 from rosenblatt.rows.reals import read_only
 from rosenblatt.schema.codecs import Array
@@ -191,10 +191,9 @@ class LiftedPerceptron(
     ('separated', 4, 8.0)
     """
 
-    _learner = Learner(
+    _learner = built_in(
+        "LiftedPerceptron",
         hyperplane_state(BATCH | facts("lifted_margin_", "lemma_margin_", "mistake_bound_") | {"lift_": Array()}),
-        commands={"lifted": {}},
-        abilities=frozenset({"linear", "traces", "onnx"}),
     )
 
     a: float = param(

@@ -17,7 +17,7 @@ from rosenblatt.learning.scheme import Scheme
 from rosenblatt.learning.state import State
 from rosenblatt.margins.widest import Unfinished, max_margin
 from rosenblatt.parameters import Declared, param
-from rosenblatt.registry import Learner
+from rosenblatt.registry import built_in
 from rosenblatt.rows.batch import Batch, as_batch
 from rosenblatt.rows.memory import require_features
 from rosenblatt.rows.reals import protect, read_only
@@ -67,7 +67,8 @@ class MaxMarginClassifier(Declared, LinearClassifier, ClassifierMixin, BaseEstim
     (array([[2., 2.]]), array([-1.]), 0.353553, array([0, 1, 2]))
     """
 
-    _learner = Learner(
+    _learner = built_in(
+        "MaxMarginClassifier",
         hyperplane_state(
             facts("margin_", "gap_", "n_iter_")
             | {
@@ -77,8 +78,6 @@ class MaxMarginClassifier(Declared, LinearClassifier, ClassifierMixin, BaseEstim
                 "_sparse_coef": Flag(),
             }
         ),
-        commands={"max-margin": {}},
-        abilities=frozenset({"linear", "onnx"}),
     )
 
     fit_intercept: bool = param(

@@ -14,7 +14,7 @@ from rosenblatt.exceptions import InputError, ShapeError
 from rosenblatt.learning.stored_streams import require_names
 from rosenblatt.loops.layout import CSR
 from rosenblatt.parameters import Declared, learned, param, positional
-from rosenblatt.registry import Learner
+from rosenblatt.registry import built_in
 from rosenblatt.rows.features import as_rows, require_finite
 from rosenblatt.rows.memory import require_memory
 from rosenblatt.rows.reals import read_only
@@ -67,12 +67,13 @@ class MonomialMap(Declared, ReadsTables, TransformerMixin, BaseEstimator):  # ty
     'separated'
     """
 
-    _learner = Learner(
+    _learner = built_in(
+        "MonomialMap",
         StateSchema(
             READS_TABLES | {"n_output_features_": Count(1, MOST_COLUMNS), "_monomials": MONOMIALS},
             link=_link,
             check=Declared._check_parameters,
-        )
+        ),
     )
 
     degree: int = positional(default=2, kw_only=False, doc="The power p, from 1 to 170.")

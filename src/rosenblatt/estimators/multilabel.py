@@ -19,7 +19,7 @@ from rosenblatt.learning.stored_streams import require_names
 from rosenblatt.loops.layout import Sets
 from rosenblatt.loops.rules import Confidence, Passive, Rule
 from rosenblatt.parameters import POSITIVE, learned, or_infinite, param, positional
-from rosenblatt.registry import Learner
+from rosenblatt.registry import built_in
 from rosenblatt.rows.features import Features, is_sparse
 from rosenblatt.rows.labels import as_labels, list_classes, object_array
 from rosenblatt.rows.reals import read_only, show_value
@@ -185,9 +185,8 @@ class MultilabelPerceptron(OneVector):
     [{'long'}]
     """
 
-    _learner = Learner(
-        StateSchema(VECTOR | {"_classes": LABELS}, VECTOR_FIT, _link, without_run),
-        abilities=frozenset({"streams", "examples"}),
+    _learner = built_in(
+        "MultilabelPerceptron", StateSchema(VECTOR | {"_classes": LABELS}, VECTOR_FIT, _link, without_run)
     )
     rule: str = positional(
         default="perceptron",

@@ -25,7 +25,7 @@ from rosenblatt.loops.layout import Log, Ranks
 from rosenblatt.loops.rules import Rule
 from rosenblatt.loops.visits import rank_scores, ranks_of, replay_ranks
 from rosenblatt.parameters import fixed, learned, param
-from rosenblatt.registry import Learner
+from rosenblatt.registry import built_in
 from rosenblatt.rows.features import Features
 from rosenblatt.rows.labels import as_labels, encode_labels
 from rosenblatt.rows.reals import read_only
@@ -100,10 +100,9 @@ class OrdinalPerceptron(ClassifierMixin, OneVector):  # type: ignore[misc]
     ('separated', ['1 bad', '2 fair', '3 good'])
     """
 
-    _learner = Learner(
+    _learner = built_in(
+        "OrdinalPerceptron",
         StateSchema(VECTOR | {"_classes": LABELS}, VECTOR_FIT | {"rank_errors_": Number()}, _link, without_run),
-        commands={"prank": {}},
-        abilities=frozenset({"streams", "examples", "blocks"}),
     )
     eta0: float = param(1.0, "The learning rate.", above=0)
     fit_intercept: bool = fixed(True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
@@ -11,6 +10,7 @@ from rosenblatt.estimators.perceptron import Perceptron
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.loops.rules import Dual, Power, Rule
 from rosenblatt.parameters import fixed, param, positional
+from rosenblatt.registry import built_in
 
 LARGEST_P = 64
 
@@ -51,12 +51,7 @@ class PNormPerceptron(Perceptron):
     (14, True)
     """
 
-    _learner = replace(
-        Perceptron._learner,
-        state=perceptron_state(Power),
-        commands={"p-norm": {}},
-        abilities=Perceptron._learner.abilities - {"mixing"},  # only weights are mixed, not θ
-    )
+    _learner = built_in("PNormPerceptron", perceptron_state(Power))
     p: Any = positional(
         default="auto",
         kw_only=False,

@@ -6,7 +6,6 @@ Passive-aggressive regression as a scikit-learn regressor.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -15,14 +14,14 @@ from sklearn.base import RegressorMixin
 from rosenblatt.estimators._declarations import PerceptronParameters
 from rosenblatt.estimators._linear import perceptron_state, warn_of_column
 from rosenblatt.estimators._one_vector import VECTOR, VECTOR_FIT, OneVector, without_run
-from rosenblatt.estimators.perceptron import OwnRule, Perceptron
+from rosenblatt.estimators.perceptron import OwnRule
 from rosenblatt.exceptions import ShapeError
 from rosenblatt.learning.state import State
 from rosenblatt.learning.stored_streams import require_names
 from rosenblatt.loops.layout import Values
 from rosenblatt.loops.rules import Passive, Rule
 from rosenblatt.parameters import POSITIVE, like, or_infinite, param
-from rosenblatt.registry import Learner
+from rosenblatt.registry import built_in
 from rosenblatt.rows.features import Features
 from rosenblatt.rows.labels import as_measurements
 from rosenblatt.rows.reals import read_only
@@ -65,11 +64,7 @@ class PassiveAggressiveClassifier(OwnRule):
     ('plateau', 5, True, 1.0)
     """
 
-    _learner = replace(
-        Perceptron._learner,
-        state=perceptron_state(Passive),
-        commands={"pa": {"C": math.inf}, "pa1": {}, "pa2": {"loss": "squared_hinge"}},
-    )
+    _learner = built_in("PassiveAggressiveClassifier", perceptron_state(Passive))
 
     C: float = param(
         1.0,
@@ -139,11 +134,7 @@ class PassiveAggressiveRegressor(RegressorMixin, OneVector):  # type: ignore[mis
     True
     """
 
-    _learner = Learner(
-        StateSchema(VECTOR, VECTOR_FIT, _link, without_run),
-        commands={"pa-regressor": {}},
-        abilities=frozenset({"streams", "examples"}),
-    )
+    _learner = built_in("PassiveAggressiveRegressor", StateSchema(VECTOR, VECTOR_FIT, _link, without_run))
 
     C: float = like(
         PassiveAggressiveClassifier, doc="The aggressiveness; ``math.inf`` always takes the whole step."

@@ -33,7 +33,7 @@ from rosenblatt.learning.scaled import fold_state
 from rosenblatt.learning.state import State
 from rosenblatt.locking import hold_lock
 from rosenblatt.parameters import Declared, check_count, check_flag
-from rosenblatt.registry import Learner
+from rosenblatt.registry import built_in
 from rosenblatt.rows.batch import Batch, as_batch, require_two
 from rosenblatt.tables.blocks import Blocks
 from rosenblatt.threads import using
@@ -84,13 +84,7 @@ class PerceptronCore(PerceptronParameters, OnlineLearning):
 
     _keeps_bytes = True
     _reached = "without separating the data"
-    _learner = Learner(
-        perceptron_state(),
-        commands={"averaged": {"average": True}, "perceptron": {}},
-        abilities=frozenset(
-            {"streams", "examples", "blocks", "checkpoints", "mixing", "linear", "traces", "onnx"}
-        ),
-    )
+    _learner = built_in("Perceptron", perceptron_state())
 
     def fit(
         self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None

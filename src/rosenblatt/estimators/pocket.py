@@ -39,7 +39,7 @@ from rosenblatt.loops.rows import dot, dots, look_ahead
 from rosenblatt.loops.rules import Rule
 from rosenblatt.loops.visits import decide, follow, take
 from rosenblatt.parameters import param
-from rosenblatt.registry import Learner
+from rosenblatt.registry import built_in
 from rosenblatt.rows.batch import Batch, as_batch
 from rosenblatt.rows.features import require_finite
 from rosenblatt.typing import Floats, Ints
@@ -515,12 +515,11 @@ class PocketPerceptron(RelatedParameters, VisitingClassifier, ClassifierMixin, B
     (1.0, 0.75, 'plateau')
     """
 
-    _learner = Learner(
+    _learner = built_in(
+        "PocketPerceptron",
         hyperplane_state(
             BATCH | facts("pocket_errors_", "pocket_score_", "pocket_visit_", "n_rows_counted_"),
         ),
-        commands={"pocket": {}},
-        abilities=frozenset({"linear", "traces", "onnx"}),
     )
 
     pocket_margin: float = param(

@@ -14,7 +14,7 @@ from rosenblatt.loops.layout import Log, Pairs
 from rosenblatt.loops.rules import Rule
 from rosenblatt.loops.visits import replay_pairs
 from rosenblatt.parameters import fixed, param
-from rosenblatt.registry import Learner
+from rosenblatt.registry import built_in
 from rosenblatt.rows.features import Features
 from rosenblatt.rows.labels import as_measurements
 from rosenblatt.rows.pairs import as_groups, pairs_of
@@ -58,11 +58,7 @@ class RankingPerceptron(OneVector):
     (1.0, 'separated')
     """
 
-    _learner = Learner(
-        StateSchema(VECTOR, VECTOR_FIT, _link, without_run),
-        commands={"ranking": {}},
-        abilities=frozenset({"streams", "groups"}),
-    )
+    _learner = built_in("RankingPerceptron", StateSchema(VECTOR, VECTOR_FIT, _link, without_run))
     _visited = "pair"
 
     eta0: float = param(1.0, "The learning rate.", above=0)

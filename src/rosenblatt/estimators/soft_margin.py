@@ -21,7 +21,7 @@ from rosenblatt.loops.descent import Hinge, Logistic, Loss, SquaredHinge
 from rosenblatt.margins.softest import Limits, SoftPlan, SoftSolution, fit, weights
 from rosenblatt.margins.stochastic import DescentSettings
 from rosenblatt.parameters import Declared, check_number, check_share, learned, like, param, positional
-from rosenblatt.registry import Learner
+from rosenblatt.registry import built_in
 from rosenblatt.rows.batch import Batch, as_batch
 from rosenblatt.rows.memory import require_features
 from rosenblatt.rows.weights import class_weights
@@ -72,13 +72,12 @@ class SoftMarginClassifier(Declared, LinearClassifier, ClassifierMixin, BaseEsti
     (array([[2., 2.]]), array([-1.]), 0.04, 'tol')
     """
 
-    _learner = Learner(
+    _learner = built_in(
+        "SoftMarginClassifier",
         hyperplane_state(
             facts("objective_", "gap_", "gap_from_", "converged_", "stop_reason_", "n_iter_")
             | {"_sparse_coef": Flag(), "_descended": Flag()}
         ),
-        commands={"soft-margin": {}},
-        abilities=frozenset({"linear", "onnx"}),
     )
 
     loss: str = positional(

@@ -17,7 +17,7 @@ from rosenblatt.learning.perceptron_fit import fit
 from rosenblatt.learning.stored_streams import HYPOTHESES, link_online, online_parts, require_votes
 from rosenblatt.learning.vote import Hypotheses, VotedModel, VotedStream, hypotheses_of
 from rosenblatt.parameters import fixed, param
-from rosenblatt.registry import Learner
+from rosenblatt.registry import built_in
 from rosenblatt.rows.batch import as_batch
 from rosenblatt.rows.features import Features
 from rosenblatt.rows.reals import read_only
@@ -75,10 +75,9 @@ class VotedPerceptron(RelatedParameters, OnlineLearning, ClassifierMixin, BaseEs
     array([-0.83333333,  0.83333333,  0.58333333,  0.91666667])
     """
 
-    _learner = Learner(
+    _learner = built_in(
+        "VotedPerceptron",
         StateSchema(online_parts(), RUN | {"_past": Several(HYPOTHESES)}, _link, without_long_trace),
-        commands={"voted": {}},
-        abilities=frozenset({"streams", "examples", "traces"}),
     )
 
     _stream_kind = VotedStream

@@ -32,7 +32,7 @@ from rosenblatt.learning.stored_state import require_problem
 from rosenblatt.learning.stored_streams import link_stream, online_parts
 from rosenblatt.learning.stream import Stream
 from rosenblatt.parameters import fixed, learned, param, positional
-from rosenblatt.registry import Learner
+from rosenblatt.registry import built_in
 from rosenblatt.rows.batch import Batch, as_batch
 from rosenblatt.rows.features import Features, require_finite
 from rosenblatt.rows.reals import protect, read_only
@@ -245,15 +245,14 @@ class KernelPerceptron(PerceptronParameters, KernelSpace):
     (1.0, 'separated', array([[-8.,  6.,  6., -5.]]))
     """
 
-    _learner = Learner(
+    _learner = built_in(
+        "KernelPerceptron",
         StateSchema(
             online_parts(kinds=KERNEL_STREAMS) | {"_state": KERNEL_STATE, "_kernel": KERNEL, "_asked_for": KERNEL},
             RUN | {"_drawn": DRAWN, "_trace": KERNEL_TRACE},
             link_kernel,
             without_long_trace,
         ),
-        commands={"kernel": {}},
-        abilities=frozenset({"streams", "examples", "traces"}),
     )
 
     kernel: Any = positional(

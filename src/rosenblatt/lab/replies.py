@@ -39,8 +39,6 @@ SHOWN_VALUES = 500_000  # numbers of a table that the page steps through
 SHOWN_ROWS = 2_000  # points of a projection
 PICTURE_CELLS = 140  # cells of the picture each way
 MAX_PAGE_CLASSES = 20
-OF_NUMBERS = ("pa-regressor", "ranking")
-"""Learners whose targets are numbers; the page has classes."""
 
 
 class Answers:
@@ -60,7 +58,8 @@ class Answers:
         """Return what a question asks for."""
         match question:
             case DataMessage():
-                names = {"learners": [name for name in registry.commands() if name not in OF_NUMBERS]}
+                others = registry.able("numbers")  # the page has classes
+                names = {"learners": [name for name in registry.commands() if name not in others]}
                 return names | (self._first_run() if self._places else {})
             case RunMessage(learner=None):
                 return _by_rule(question, *self._data(question))

@@ -26,7 +26,7 @@ from rosenblatt.learning.stored_streams import require_names
 from rosenblatt.loops.layout import PAIR, oriented
 from rosenblatt.networks.multilayer_perceptron import LARGE_WEIGHT_COUNT, WEIGHTS_A_VALUE
 from rosenblatt.parameters import Declared, learned, like, param, positional
-from rosenblatt.registry import Learner
+from rosenblatt.registry import built_in
 from rosenblatt.rows.features import Features, as_rows, require_finite
 from rosenblatt.rows.labels import as_labels, as_measurements, encode_labels
 from rosenblatt.rows.memory import format_bytes, require_neurons
@@ -342,7 +342,8 @@ class ExtremeLearningMachine(Declared, ReadsTables, BaseEstimator):  # type: ign
     0.01
     """
 
-    _learner = Learner(
+    _learner = built_in(
+        "ExtremeLearningMachine",
         StateSchema(
             READS_TABLES
             | {
@@ -353,8 +354,6 @@ class ExtremeLearningMachine(Declared, ReadsTables, BaseEstimator):  # type: ign
             },
             link=_link,
         ),
-        commands={"extreme": {}},
-        abilities=frozenset({"streams"}),
     )
 
     n_hidden: int = positional(default=500, kw_only=False, doc="The number of random neurons.")

@@ -20,7 +20,7 @@ from rosenblatt.exceptions import ParameterError, TrainingOverflowError
 from rosenblatt.interrupts import interruptible
 from rosenblatt.learning.stored_streams import require_names
 from rosenblatt.parameters import Declared, check_count, check_number, learned, like, param, positional
-from rosenblatt.registry import Learner
+from rosenblatt.registry import built_in
 from rosenblatt.rows.features import Features, as_rows, require_finite
 from rosenblatt.rows.memory import require_neurons
 from rosenblatt.rows.reals import read_only
@@ -353,7 +353,8 @@ class MarkOne(Declared, ReadsTables, ClassifierMixin, BaseEstimator):  # type: i
     <Wiring: 512 association units on 20 × 20 photocells, each excited by 4 and inhibited by 2, threshold 1>
     """
 
-    _learner = Learner(
+    _learner = built_in(
+        "MarkOne",
         StateSchema(
             READS_TABLES
             | {
@@ -364,8 +365,6 @@ class MarkOne(Declared, ReadsTables, ClassifierMixin, BaseEstimator):  # type: i
             },
             link=_link,
         ),
-        commands={"mark-one": {}},
-        abilities=frozenset({"streams", "examples", "traces"}),
     )
 
     n_association: int = positional(

@@ -36,7 +36,7 @@ from rosenblatt.networks.network_fit import (
     random_parameters,
 )
 from rosenblatt.parameters import check_count, learned, param, positional
-from rosenblatt.registry import Learner
+from rosenblatt.registry import built_in
 from rosenblatt.rows.features import Features
 from rosenblatt.rows.memory import format_bytes
 from rosenblatt.schema.estimators import StateSchema
@@ -96,14 +96,13 @@ class MultilayerPerceptron(ReportedNetwork):
     (1.0, 'tol', [(2, 4), (4, 1)])
     """
 
-    _learner = Learner(
+    _learner = built_in(
+        "MultilayerPerceptron",
         StateSchema(
             NETWORK | TASK | MISTAKES_MADE,
             NETWORK_FIT,
             link_layers,
         ),
-        commands={"network": {}},
-        abilities=frozenset({"streams", "onnx"}),
     )
 
     _scales_inputs = True

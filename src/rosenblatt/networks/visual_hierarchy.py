@@ -25,7 +25,7 @@ from rosenblatt.networks.network_fit import (
     require_parameters,
 )
 from rosenblatt.parameters import check_count, like, param, positional
-from rosenblatt.registry import Learner
+from rosenblatt.registry import built_in
 from rosenblatt.rows.features import as_rows, require_finite
 from rosenblatt.rows.reals import read_only
 from rosenblatt.rows.weights import as_weight
@@ -87,7 +87,7 @@ class VisualHierarchy(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Network
     (1797, 50)
     """
 
-    _learner = Learner(StateSchema(NETWORK, TASK | MISTAKES_MADE | NETWORK_FIT, _link))
+    _learner = built_in("VisualHierarchy", StateSchema(NETWORK, TASK | MISTAKES_MADE | NETWORK_FIT, _link))
 
     sizes: Any = positional(
         default=(600, 100, 50), kw_only=False, doc="The neurons of each layer.", kind="sequence of three int"

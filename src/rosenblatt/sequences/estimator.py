@@ -23,7 +23,7 @@ from rosenblatt.exceptions import LabelError, ParameterError, Remedy
 from rosenblatt.interrupts import interruptible
 from rosenblatt.learning.plan import Predicts
 from rosenblatt.parameters import Declared, check_count, like, param
-from rosenblatt.registry import Learner
+from rosenblatt.registry import built_in
 from rosenblatt.rows.labels import as_labels
 from rosenblatt.rows.reals import read_only
 from rosenblatt.rows.weights import single_weight
@@ -240,7 +240,7 @@ class SequencePerceptron(Declared, Tagger):
     'separated'
     """
 
-    _learner = Learner(SEQUENCE_STATE, abilities=frozenset({"streams", "examples", "traces"}))
+    _learner = built_in("SequencePerceptron", SEQUENCE_STATE)
 
     max_iter: int = param(
         10, "The maximum number of passes. Training ends earlier if all sentences are labelled correctly."
