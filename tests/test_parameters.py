@@ -15,6 +15,7 @@ import rosenblatt as rb
 from rosenblatt.cli.learner_options import SHARED
 from rosenblatt.cli.main import main
 from rosenblatt.estimators._declarations import PerceptronParameters
+from rosenblatt.estimators.calibrated import CalibratedModel
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.parameters import Declared, fixed, learned, like, or_infinite, param, positional
 from rosenblatt.registry import BUILT_IN, class_of
@@ -24,7 +25,7 @@ DECLARED = [*BUILT_IN, "CalibratedModel", "TableEncoder"]
 
 
 def declared_class(name):
-    return class_of(name) if name in BUILT_IN else getattr(rb, name)
+    return class_of(name) if name in BUILT_IN else {"CalibratedModel": CalibratedModel}.get(name, rb.TableEncoder)
 
 
 class Shape(Declared):
