@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
 from rosenblatt.exceptions import DataTypeError, InputError, NonFiniteError, ShapeError
-from rosenblatt.parameters import check_flag
+from rosenblatt.parameters import Declared, check_flag, learned, param
 from rosenblatt.rows.features import Features, as_rows, is_sparse, require_finite
 from rosenblatt.rows.reals import read_only
 from rosenblatt.rows.single import are_mappings
@@ -21,7 +21,7 @@ from rosenblatt.typing import Floats, Ints
 __all__ = ["OnlineScaler"]
 
 
-class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class OnlineScaler(Declared, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Scales the rows of a stream by the means and deviations of the rows met so far.
 
     A stream has no training set whose means are known in advance. So each row is scaled by what was met before it,
@@ -30,13 +30,6 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
     the figures of all of them, as scikit-learn's StandardScaler does.
 
     A value becomes (x − mean) / deviation. It becomes 0 as long as all values of its feature were equal.
-
-    Parameters
-    ----------
-    with_mean : bool
-        Whether the mean is subtracted.
-    with_std : bool
-        Whether values are divided by the standard deviation.
 
     Attributes
     ----------
@@ -68,14 +61,12 @@ class OnlineScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # ty
     ([17.33], [3])
     """
 
-    _places: dict[Any, int] | None  # the position of each name; None where features have no names
-    _count: list[int]
-    _mean: list[float]
-    _squares: list[float]  # sums of squared differences from the mean
-
-    def __init__(self, *, with_mean: bool = True, with_std: bool = True) -> None:
-        self.with_mean = with_mean
-        self.with_std = with_std
+    with_mean: bool = param(True, "Whether the mean is subtracted.")
+    with_std: bool = param(True, "Whether values are divided by the standard deviation.")
+    _places: dict[Any, int] | None = learned()  # the position of each name; None where features have no names
+    _count: list[int] = learned()
+    _mean: list[float] = learned()
+    _squares: list[float] = learned()  # sums of squared differences from the mean
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_mean" in self.__dict__
