@@ -439,7 +439,7 @@ def test_an_error_is_data():
     assert (error.code, error.row, error.column, error.file, error.line) == ("missing-value", 1, "age", None, None)
     assert [str(each) for each in error.remedies] == ["missing='zero'", "missing='mean'"]
     document = messages.RequestError.by(error).document()
-    assert document["detail"] == "rows, row 1, column 'age': 'age' is missing; fill it in."
+    assert document["detail"] == "rows, row 1, column 'age': 'age' is missing; fill it in (NaN is no number)."
     assert (document["row"], document["column"]) == (1, "age")
 
 

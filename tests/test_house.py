@@ -15,6 +15,7 @@ PACKAGE = ROOT / "src" / "rosenblatt"
 WITHOUT_A_ROOM = {"faults", "fuzz", "golden", "oracles", "people", "shared"}
 """Folders of tests not named after a room: stored files, another language, stories, and code that tests share."""
 WITHOUT_A_MODULE = {
+    "abilities",
     "bibliography",
     "docs",
     "docs_mathematics",

@@ -108,7 +108,6 @@ __all__ = [
     "MonomialMap",
     "MultilabelPerceptron",
     "MultilayerPerceptron",
-    "OnlineScaler",
     "OrdinalPerceptron",
     "PNormPerceptron",
     "PassiveAggressiveClassifier",

@@ -103,6 +103,7 @@ def _starts(counts: NDArray[np.integer]) -> Ints:
 
 
 FILL = "fill it in"
+FILL_NAN = "fill it in (NaN is no number)"
 FILL_NUMBERS = "use " + Remedy("missing", "zero") + " or " + Remedy("missing", "mean")
 """What to do about a missing number."""
 
@@ -318,9 +319,8 @@ class Encoder:
         with np.errstate(over="ignore", invalid="ignore"):
             total = block.numbers.sum(dtype=np.float64)
         if not np.isfinite(total):  # one sum is faster than a look at each value; it may also overflow
-            self._look_at_numbers(
-                block.numbers, (FILL, FILL_NUMBERS) if table.argument else (FILL, FILL_NUMBERS, SKIP), add
-            )
+            ways = (FILL_NAN, FILL_NUMBERS) if table.argument else (FILL, FILL_NUMBERS, SKIP)
+            self._look_at_numbers(block.numbers, ways, add)
         if block.label is not None and recipe.labels is not None:
             target = recipe.target[0] if recipe.target else ""
             wrong = label_problems(block.label, recipe.labels, recipe.na, typed=table.typed)
