@@ -151,7 +151,7 @@ BUGS = [
         "a limit of half a core is a limit of none",
     ),
     Bug(
-        "rows/weights.py",
+        "rows/batch.py",
         "if not 0.0 <= weight < np.inf:",
         "if not weight < np.inf:",
         "a negative weight of one example is taken",
@@ -307,7 +307,7 @@ BUGS = [
         "the report says that a feature speaks for a class where it speaks against it",
     ),
     Bug(
-        "schema/container.py",
+        "schema/codecs.py",
         "if found != _digest(text[len(SUM) + DIGITS + 2 :], tensors):",
         "if len(found) != DIGITS:",
         "the checksum of a model file is not compared",

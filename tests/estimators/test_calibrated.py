@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 import rosenblatt as rb
 from rosenblatt.estimators.calibrated import CalibratedModel
 from rosenblatt.exceptions import ModelFileError, ParameterError
-from rosenblatt.schema.container import read_container, write_container
+from rosenblatt.schema.codecs import read_container, write_container
 
 pytestmark = pytest.mark.filterwarnings("ignore::rosenblatt.exceptions.ScaleWarning")
 

@@ -20,8 +20,7 @@ from rosenblatt.learning import perceptron_fit as learner
 from rosenblatt.learning.scaled import transform_blocks
 from rosenblatt.rows.batch import as_batch
 from rosenblatt.tables.blocks import MemoryBlocks
-from rosenblatt.tables.scaling import Transformation
-from rosenblatt.tables.statistics import Statistics
+from rosenblatt.tables.scaling import Statistics, Transformation
 from tests.shared.examples import examples
 from tests.shared.strategies import bits, noisy, problems, quietly, trained
 

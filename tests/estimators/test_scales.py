@@ -17,8 +17,7 @@ from rosenblatt.learning.scaled import transform_blocks
 from rosenblatt.rows.batch import as_batch
 from rosenblatt.rows.features import as_rows
 from rosenblatt.tables.blocks import MemoryBlocks
-from rosenblatt.tables.scaling import Transformation
-from rosenblatt.tables.statistics import Statistics
+from rosenblatt.tables.scaling import Statistics, Transformation
 
 STANDARDISE = "Standardise them (StandardScaler, or scale=True of TableEncoder or rosenblatt.train)."
 ACT = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -195,7 +195,8 @@ def test_errors_name_row_column_and_parameter():
     with pytest.raises(FormatError) as caught:
         encoder.transform(broken)
     assert str(caught.value) == (
-        "X, row 2, column 'size': 'size' is missing; fill it in (NaN is no number), or use missing='zero' or missing='mean'."
+        "X, row 2, column 'size': 'size' is missing; fill it in (NaN is no number), or use missing='zero' or "
+        "missing='mean'."
     )
     broken = THINGS.copy()
     broken.loc[1, "colour"] = None

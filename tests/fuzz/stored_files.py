@@ -54,7 +54,7 @@ def container(text, tensors):
     """Return a file of a text and arrays, with a checksum that is right."""
     from safetensors.numpy import save
 
-    from rosenblatt.schema.container import KEY, SUM, _digest
+    from rosenblatt.schema.codecs import KEY, SUM, _digest
 
     rest = text[1:]
     arrays = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
@@ -124,7 +124,7 @@ class Models:
     """Model files of all learners, with preparations and calibrations."""
 
     def __init__(self, folder):
-        from rosenblatt.schema.container import read_container
+        from rosenblatt.schema.codecs import read_container
 
         self.path = folder / "model"
         places = [*GOLDEN.glob("*.safetensors"), *GOLDEN.glob("files/*.model"), *GOLDEN.glob("trained/*.model")]
@@ -278,7 +278,7 @@ class Caches:
 
     def change_block(self, document, blocks, rng):
         """Change some numbers in a block, and make its checksum right again."""
-        from rosenblatt.tables.block_layout import BlockLayout, checksum
+        from rosenblatt.tables.blocks import BlockLayout, checksum
 
         try:
             told = rng.choice(document["data"]["blocks"])
@@ -311,7 +311,7 @@ class Checkpoints:
 
     def __init__(self, folder):
         import rosenblatt as rb
-        from rosenblatt.schema.container import read_container
+        from rosenblatt.schema.codecs import read_container
         from rosenblatt.tables.collect import collect
         from tests.shared.strategies import noisy
         from tests.tables.sources import ArraySource

@@ -17,7 +17,7 @@ from rosenblatt.lab.questions import RunMessage
 from rosenblatt.lab.replies import Answers
 from rosenblatt.loops.reference import share_of_step, sides, step_of
 from rosenblatt.loops.rules import Passive, margin_of
-from rosenblatt.tasks.learning import parameters_of
+from rosenblatt.tasks.training import parameters_of
 from tests.lab.lab_engine import CHROMIUM, NODE, WEB, Engine, needs_browser, needs_node
 
 pytestmark = [

@@ -7,8 +7,7 @@ import pytest
 
 import rosenblatt as rb
 from rosenblatt.exceptions import ModelFileError
-from rosenblatt.schema.codecs import UnsoundError
-from rosenblatt.schema.container import Tensors, pack_file, read_container
+from rosenblatt.schema.codecs import Tensors, UnsoundError, pack_file, read_container
 from rosenblatt.schema.plain import read_labels, write_labels
 
 

@@ -21,7 +21,7 @@ from sklearn.preprocessing import OneHotEncoder, QuantileTransformer, StandardSc
 import rosenblatt as rb
 from rosenblatt.exceptions import ModelFileError, ParameterError
 from rosenblatt.models import open_model
-from rosenblatt.schema.container import KEY, LARGEST_HEADER, pack_file, read_container
+from rosenblatt.schema.codecs import KEY, LARGEST_HEADER, pack_file, read_container
 from tests.models.models import NAMES, X, answers, bits, made, survives
 from tests.models.mutations import changed_bytes, changed_document, changed_tensors
 from tests.shared.examples import examples

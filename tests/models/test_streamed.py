@@ -17,7 +17,7 @@ from rosenblatt.models.stored import open_model
 from rosenblatt.models.streamed import RULES, read_streamed
 from rosenblatt.registry import class_of
 from rosenblatt.rows.features import as_rows
-from rosenblatt.schema.container import read_container
+from rosenblatt.schema.codecs import read_container
 from rosenblatt.server.events import LearnEvent, PackedRows
 from rosenblatt.server.replica import Replica
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rosenblatt.exceptions import ParameterError, WeightError
-from rosenblatt.rows.weights import as_weight, class_weights, single_weight
+from rosenblatt.rows.batch import as_weight, class_weights, single_weight
 
 CLASSES = np.array(["ham", "spam"])
 CODES = np.array([0, 0, 0, 1])

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rosenblatt.loops.checksum import MAX_PLAIN_WORDS
-from rosenblatt.tables.block_layout import checksum
+from rosenblatt.tables.blocks import checksum
 
 
 def _plain_checksum(content):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from rosenblatt.exceptions import InputError, ShapeError
-from rosenblatt.tables.block_layout import stored_arrays
+from rosenblatt.tables.blocks import stored_arrays
 from rosenblatt.tables.collect import collect
 from tests.tables.sources import Chunks, everywhere, rows_of
 

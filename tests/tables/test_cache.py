@@ -17,7 +17,7 @@ from scipy.sparse import csr_array
 import rosenblatt as rb
 from rosenblatt.exceptions import FormatError, InputError, StorageError
 from rosenblatt.tables import cache as cache_module
-from rosenblatt.tables.block_layout import BlockLayout, checksum
+from rosenblatt.tables.blocks import BlockLayout, checksum
 from rosenblatt.tables.cache import MAGIC, PREAMBLE, CachedBlocks
 from rosenblatt.tables.collect import collect, measure
 from rosenblatt.tables.recipe import SparseRecipe

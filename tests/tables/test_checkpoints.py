@@ -16,7 +16,7 @@ from rosenblatt.exceptions import ModelFileError, ParameterError, StorageError
 from rosenblatt.learning import checkpoint as module
 from rosenblatt.learning.checkpoint import discard
 from rosenblatt.locking import hold_lock
-from rosenblatt.schema.container import read_container, write_container
+from rosenblatt.schema.codecs import read_container, write_container
 from rosenblatt.tables.collect import collect
 from tests.shared.examples import examples
 from tests.shared.strategies import noisy, quietly

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import rosenblatt as rb
 from rosenblatt.exceptions import FormatError, ParameterError
 from rosenblatt.rows import memory
-from rosenblatt.tables import delimited_arrow
-from rosenblatt.tables.delimited_arrow import infer_fields, read_block
+from rosenblatt.tables import delimited
+from rosenblatt.tables.delimited import infer_fields, read_block
 from rosenblatt.tables.delimited_rows import Dialect, TextBlock
 from rosenblatt.tables.table import BYTES_A_COLUMN, Wanted
 
@@ -66,7 +66,7 @@ def test_some_columns_at_a_time_are_the_same_as_all_at_once(rows, more, quoted):
     dialect = Dialect(",", quoted)
     with pytest.MonkeyPatch.context() as patch:
         whole = read(data, len(rows[0]), dialect)
-        patch.setattr(delimited_arrow, "COLUMNS_AT_ONCE", 3)
+        patch.setattr(delimited, "COLUMNS_AT_ONCE", 3)
         parts = read(data, len(rows[0]), dialect)
     if whole is not None and parts is not None and len(whole) == 5 == len(parts):
         rows_with_problems = [

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rosenblatt.exceptions import FormatError
 from rosenblatt.tables import delimited_rows
-from rosenblatt.tables.delimited_arrow import read_columns
+from rosenblatt.tables.delimited import read_columns
 from rosenblatt.tables.delimited_rows import (
     Dialect,
     TextBlock,

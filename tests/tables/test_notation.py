@@ -6,10 +6,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from rosenblatt.tables.delimited_arrow import read_block
+from rosenblatt.tables.delimited import read_block
 from rosenblatt.tables.delimited_rows import Dialect, TextBlock
-from rosenblatt.tables.notation import NOTATIONS, Notation, notations_of, told_readings
-from rosenblatt.tables.table import MISSING, Field, Wanted
+from rosenblatt.tables.table import MISSING, NOTATIONS, Field, Notation, Wanted, notations_of, told_readings
 
 pieces = st.sampled_from(
     ["", "1", "12", "123", "1234", "0", "007", ",", ".", "'", " ", "-", "+", "e3", "E-2", "700", "x", "NA"]

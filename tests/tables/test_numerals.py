@@ -9,7 +9,7 @@ from rosenblatt.certify import check as checker
 from rosenblatt.exceptions import InputError
 from rosenblatt.tables.file_source import open_source
 from rosenblatt.tables.reading import Options
-from rosenblatt.tables.target_column import NUMERAL
+from rosenblatt.tables.table import NUMERAL
 from tests.tables.svmlight_texts import by
 from tests.tables.svmlight_texts import read as read_svmlight
 

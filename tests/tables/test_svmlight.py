@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rosenblatt.exceptions import FormatError, ParameterError
 from rosenblatt.loops import svmlight_numbers as decimals
 from rosenblatt.rows.batch import Skipped
-from rosenblatt.tables import lines, svmlight
+from rosenblatt.tables import delimited_rows, svmlight
 from rosenblatt.tables.data_file import ByteStream
 from rosenblatt.tables.svmlight import SvmlightReader
 from rosenblatt.threads import using
@@ -255,7 +255,7 @@ def test_labels_are_integers_where_all_are(way):
 
 
 def test_the_loop_may_look_behind_the_last_line():
-    assert lines.PADDING_BYTES > decimals.PADDING  # by the newline that a last line may lack
+    assert delimited_rows.PADDING_BYTES > decimals.PADDING  # by the newline that a last line may lack
 
 
 def test_chunks_are_of_the_size_asked_for():
@@ -275,8 +275,8 @@ def test_bad_settings(options):
 
 
 def test_a_line_that_is_too_long_is_an_error_or_passed_over(way, monkeypatch):
-    monkeypatch.setattr(lines, "LONGEST_LINE", 64)
-    monkeypatch.setattr(lines, "_SKIP_BYTES", 7)
+    monkeypatch.setattr(delimited_rows, "LONGEST_LINE", 64)
+    monkeypatch.setattr(delimited_rows, "_SKIP_BYTES", 7)
     fits = b"1 " + b" " * 57 + b"1:2\n"
     assert len(fits) == 63
     long = b"1 1:" + b"3" * 200 + b"\n"
@@ -346,7 +346,7 @@ def _everything(text, n_jobs, skipping, width):
 @pytest.mark.parametrize("width", [None, 5])
 def test_any_number_of_threads_reads_the_same(way, monkeypatch, skipping, width):
     monkeypatch.setattr(svmlight, "SAMPLE_BYTES", 100)
-    monkeypatch.setattr(lines, "LONGEST_LINE", 200)
+    monkeypatch.setattr(delimited_rows, "LONGEST_LINE", 200)
     rng = random.Random(0)
     rows = [
         f"{k % 3} qid:{k // 5} " + " ".join(f"{j}:{rng.random()}" for j in range(1, rng.randint(2, 9)))

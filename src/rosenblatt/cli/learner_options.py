@@ -52,7 +52,7 @@ class KernelType(click.ParamType[Any]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the kernel."""
-        from rosenblatt.tasks.learning import kernel_of
+        from rosenblatt.tasks.training import kernel_of
 
         try:
             return kernel_of(str(value))
@@ -63,7 +63,7 @@ class KernelType(click.ParamType[Any]):
 def _set(settings: Sequence[str]) -> dict[str, Any]:
     if not settings:
         return {}
-    from rosenblatt.tasks.learning import parameters_of
+    from rosenblatt.tasks.training import parameters_of
 
     try:
         return parameters_of(settings)

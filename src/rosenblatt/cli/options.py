@@ -18,8 +18,7 @@ import click
 from rosenblatt.escaping import json_text, printable_lines
 from rosenblatt.exceptions import Message, Remedy, Term
 from rosenblatt.tables.formats import CORPUS_FORMATS, FORMATS
-from rosenblatt.tables.notation import THOUSANDS
-from rosenblatt.tables.reading import MOST_BITS, MOST_NGRAMS, Column, Options
+from rosenblatt.tables.reading import MOST_BITS, MOST_NGRAMS, THOUSANDS, Column, Options
 from rosenblatt.threads import using
 
 __all__ = [

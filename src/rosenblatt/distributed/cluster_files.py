@@ -14,10 +14,9 @@ from rosenblatt.registry import abilities, able_in_words
 from rosenblatt.tables.collect import DEFAULT_MEMORY_BYTES
 from rosenblatt.tables.preparation import Preparation, encoding_of
 from rosenblatt.tasks.data import Log, Place, log_info, note_similar, places_of, read_options
-from rosenblatt.tasks.learning import named_learner
 from rosenblatt.tasks.plain_text import count
 from rosenblatt.tasks.summary import TrainingSummary
-from rosenblatt.tasks.training import Training, TrainingResult
+from rosenblatt.tasks.training import Training, TrainingResult, named_learner
 
 __all__ = ["cluster_of", "train_on_cluster"]
 

@@ -25,7 +25,7 @@ from rosenblatt.tables.in_memory import learn_table
 from rosenblatt.tables.preparation import Encoding
 from rosenblatt.tables.reading import Options
 from rosenblatt.tables.recipe import Recipe, TableRecipe
-from rosenblatt.tables.statistics import Statistics
+from rosenblatt.tables.scaling import Statistics
 
 __all__ = ["encode_partitions", "fit_encoder"]
 

@@ -25,7 +25,7 @@ from rosenblatt.locking import hold_lock
 from rosenblatt.parameters import check_choice, check_count, check_flag
 from rosenblatt.registry import abilities, classes_able
 from rosenblatt.rows.batch import require_two
-from rosenblatt.schema.container import read_container
+from rosenblatt.schema.codecs import read_container
 
 __all__ = ["fit"]
 

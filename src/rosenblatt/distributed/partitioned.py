@@ -27,8 +27,7 @@ from rosenblatt.rows.batch import Batch
 from rosenblatt.rows.labels import as_labels
 from rosenblatt.tables.blocks import Blocks, Change
 from rosenblatt.tables.recipe import Recipe
-from rosenblatt.tables.scaling import Transformation
-from rosenblatt.tables.statistics import DataSummary, Statistics, digest
+from rosenblatt.tables.scaling import DataSummary, Statistics, Transformation, digest
 
 __all__ = ["PartitionedBlocks"]
 

@@ -22,8 +22,7 @@ from rosenblatt.tables.file_source import open_source
 from rosenblatt.tables.preparation import Encoding
 from rosenblatt.tables.reading import Options
 from rosenblatt.tables.recipe import Recipe
-from rosenblatt.tables.scaling import Transformation
-from rosenblatt.tables.statistics import NOTHING, Facts, Statistics
+from rosenblatt.tables.scaling import NOTHING, Facts, Statistics, Transformation
 from rosenblatt.typing import Ints
 
 __all__ = ["FilePart", "PartFacts", "Settlement", "WorkerPart"]

@@ -36,8 +36,7 @@ from rosenblatt.tables.file_source import open_source
 from rosenblatt.tables.preparation import Encoding
 from rosenblatt.tables.reading import Options
 from rosenblatt.tables.recipe import Recipe, SparseRecipe, TableRecipe, Words
-from rosenblatt.tables.scaling import Transformation
-from rosenblatt.tables.statistics import Statistics
+from rosenblatt.tables.scaling import Statistics, Transformation
 
 __all__ = ["learn_from_files", "merge_recipes", "merge_statistics", "partition"]
 

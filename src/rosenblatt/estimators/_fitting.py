@@ -30,10 +30,9 @@ from rosenblatt.learning.state import State, is_wide
 from rosenblatt.learning.visitor import BlockVisitor, Visitor, hold_out
 from rosenblatt.loops.compilation import announce_compilation
 from rosenblatt.registry import name_of
-from rosenblatt.rows.batch import Batch, require_two
+from rosenblatt.rows.batch import Batch, require_two, weights_by_count
 from rosenblatt.rows.labels import list_classes
 from rosenblatt.rows.memory import require_memory
-from rosenblatt.rows.weights import weights_by_count
 from rosenblatt.tables.blocks import Blocks, MemoryBlocks
 from rosenblatt.typing import Ints
 

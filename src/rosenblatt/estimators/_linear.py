@@ -39,8 +39,7 @@ from rosenblatt.schema.codecs import (
     Text,
     wrong,
 )
-from rosenblatt.schema.estimators import StateSchema
-from rosenblatt.schema.plain import Names, PerLabel
+from rosenblatt.schema.plain import Names, PerLabel, StateSchema
 from rosenblatt.threads import using
 from rosenblatt.typing import Floats, Ints
 

@@ -31,9 +31,8 @@ from rosenblatt.learning.stored_state import STATE
 from rosenblatt.loops.layout import Log
 from rosenblatt.loops.passes import replay, scores
 from rosenblatt.parameters import Declared, learned, like, param
+from rosenblatt.rows.batch import Vocabulary, are_mappings, as_weight, vector_row
 from rosenblatt.rows.features import Features, as_rows, require_finite
-from rosenblatt.rows.single import Vocabulary, are_mappings, vector_row
-from rosenblatt.rows.weights import as_weight
 from rosenblatt.schema.codecs import Count, Maybe, Several, Text
 from rosenblatt.schema.plain import VocabularyCodec
 from rosenblatt.typing import Floats

@@ -25,10 +25,9 @@ from rosenblatt.loops.layout import Rows
 from rosenblatt.loops.named_features import score_named
 from rosenblatt.loops.passes import score_row
 from rosenblatt.loops.rules import Rule
+from rosenblatt.rows.batch import Vocabulary, are_mappings, as_weight, single_weight, vector_row
 from rosenblatt.rows.features import Features, as_rows
 from rosenblatt.rows.labels import as_labels
-from rosenblatt.rows.single import Vocabulary, are_mappings, vector_row
-from rosenblatt.rows.weights import as_weight, single_weight
 from rosenblatt.tables.blocks import Blocks
 
 BEGINNING = RLock()

@@ -18,8 +18,8 @@ from rosenblatt.learning.stream import Balance
 from rosenblatt.learning.trace import Trace
 from rosenblatt.loops.rules import Margins, Penalty, Rule, tie_shares
 from rosenblatt.parameters import is_kind
+from rosenblatt.rows.batch import label_weights, require_some_weight
 from rosenblatt.rows.labels import as_labels, list_classes
-from rosenblatt.rows.weights import label_weights, require_some_weight
 from rosenblatt.typing import Floats
 
 MISTAKES_KEPT = 2**19

@@ -26,7 +26,7 @@ from rosenblatt.rows.labels import as_signal, as_signals
 from rosenblatt.rows.memory import require_neurons
 from rosenblatt.rows.reals import read_only
 from rosenblatt.schema.codecs import Array, Count, Record, require
-from rosenblatt.schema.estimators import StateSchema
+from rosenblatt.schema.plain import StateSchema
 from rosenblatt.typing import Floats, Ints
 
 

@@ -19,7 +19,7 @@ from rosenblatt.rows.features import as_rows, require_finite
 from rosenblatt.rows.memory import require_memory
 from rosenblatt.rows.reals import read_only
 from rosenblatt.schema.codecs import Count, require
-from rosenblatt.schema.estimators import StateSchema
+from rosenblatt.schema.plain import StateSchema
 from rosenblatt.tables.monomials import MONOMIALS, MOST_COLUMNS, WAY_OUT, Monomials, monomials_of
 from rosenblatt.typing import Ints
 

@@ -20,12 +20,12 @@ from rosenblatt.loops.layout import Sets
 from rosenblatt.loops.rules import Confidence, Passive, Rule
 from rosenblatt.parameters import POSITIVE, learned, or_infinite, param, positional
 from rosenblatt.registry import built_in
+from rosenblatt.rows.batch import as_weight
 from rosenblatt.rows.features import Features, is_sparse
 from rosenblatt.rows.labels import as_labels, list_classes, object_array
 from rosenblatt.rows.reals import read_only, show_value
-from rosenblatt.rows.weights import as_weight
 from rosenblatt.schema.codecs import require
-from rosenblatt.schema.estimators import StateSchema
+from rosenblatt.schema.plain import StateSchema
 from rosenblatt.typing import Floats, Ints
 
 # Several labels a row, as an indicator matrix or as sets.

@@ -13,9 +13,9 @@ from sklearn.exceptions import NotFittedError
 
 from rosenblatt.exceptions import DataTypeError, InputError, NonFiniteError, ShapeError
 from rosenblatt.parameters import Declared, check_flag, learned, param
+from rosenblatt.rows.batch import are_mappings
 from rosenblatt.rows.features import Features, as_rows, is_sparse, require_finite
 from rosenblatt.rows.reals import read_only
-from rosenblatt.rows.single import are_mappings
 from rosenblatt.typing import Floats, Ints
 
 __all__ = ["OnlineScaler"]

@@ -26,12 +26,12 @@ from rosenblatt.loops.rules import Rule
 from rosenblatt.loops.visits import rank_scores, ranks_of, replay_ranks
 from rosenblatt.parameters import fixed, learned, param
 from rosenblatt.registry import built_in
+from rosenblatt.rows.batch import Vocabulary
 from rosenblatt.rows.features import Features
 from rosenblatt.rows.labels import as_labels, encode_labels
 from rosenblatt.rows.reals import read_only
-from rosenblatt.rows.single import Vocabulary
 from rosenblatt.schema.codecs import Number, require
-from rosenblatt.schema.estimators import StateSchema
+from rosenblatt.schema.plain import StateSchema
 from rosenblatt.tables.blocks import Blocks
 from rosenblatt.tables.scaling import Scaling
 from rosenblatt.typing import Floats

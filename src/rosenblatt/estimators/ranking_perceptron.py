@@ -15,13 +15,13 @@ from rosenblatt.loops.rules import Rule
 from rosenblatt.loops.visits import replay_pairs
 from rosenblatt.parameters import fixed, param
 from rosenblatt.registry import built_in
+from rosenblatt.rows.batch import as_weight
 from rosenblatt.rows.features import Features
 from rosenblatt.rows.labels import as_measurements
 from rosenblatt.rows.pairs import as_groups, pairs_of
 from rosenblatt.rows.reals import read_only
-from rosenblatt.rows.weights import as_weight
 from rosenblatt.schema.codecs import require
-from rosenblatt.schema.estimators import StateSchema
+from rosenblatt.schema.plain import StateSchema
 from rosenblatt.typing import Floats
 
 

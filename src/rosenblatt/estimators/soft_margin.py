@@ -22,9 +22,8 @@ from rosenblatt.margins.softest import Limits, SoftPlan, SoftSolution, fit, weig
 from rosenblatt.margins.stochastic import DescentSettings
 from rosenblatt.parameters import Declared, check_number, check_share, learned, like, param, positional
 from rosenblatt.registry import built_in
-from rosenblatt.rows.batch import Batch, as_batch
+from rosenblatt.rows.batch import Batch, as_batch, class_weights
 from rosenblatt.rows.memory import require_features
-from rosenblatt.rows.weights import class_weights
 from rosenblatt.schema.codecs import Flag
 from rosenblatt.typing import Floats
 

@@ -21,14 +21,13 @@ from rosenblatt.rows.batch import Chunk
 from rosenblatt.rows.features import Features, is_sparse
 from rosenblatt.rows.memory import require_memory
 from rosenblatt.rows.reals import read_only
-from rosenblatt.tables.builder import BLOCK_BYTES, Builder
+from rosenblatt.tables.blocks import BLOCK_BYTES, Builder
 from rosenblatt.tables.in_memory import learn_sparse, learn_table
 from rosenblatt.tables.preparation import Encoding
 from rosenblatt.tables.reading import Column, Options
 from rosenblatt.tables.recipe import ROLES, Recipe, SparseRecipe, TableRecipe
-from rosenblatt.tables.scaling import Filling, Transformation
+from rosenblatt.tables.scaling import Filling, Statistics, Transformation
 from rosenblatt.tables.source import ReadAgainError, Source
-from rosenblatt.tables.statistics import Statistics
 from rosenblatt.tables.words import MOST_BITS, MOST_NGRAMS
 
 __all__ = ["CHOSEN", "chosen", "from_1", "plain_parameters", "words"]

@@ -22,7 +22,7 @@ from rosenblatt.rows.batch import as_batch
 from rosenblatt.rows.features import Features
 from rosenblatt.rows.reals import read_only
 from rosenblatt.schema.codecs import Several, require
-from rosenblatt.schema.estimators import StateSchema
+from rosenblatt.schema.plain import StateSchema
 from rosenblatt.typing import Floats, Ints
 
 

@@ -37,8 +37,7 @@ from rosenblatt.rows.batch import Batch, as_batch
 from rosenblatt.rows.features import Features, require_finite
 from rosenblatt.rows.reals import protect, read_only
 from rosenblatt.schema.codecs import require
-from rosenblatt.schema.estimators import StateSchema
-from rosenblatt.schema.plain import require_width
+from rosenblatt.schema.plain import StateSchema, require_width
 from rosenblatt.typing import Floats, Ints
 
 if TYPE_CHECKING:

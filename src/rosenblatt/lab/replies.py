@@ -31,7 +31,7 @@ from rosenblatt.lab.questions import (
     receive,
     send,
 )
-from rosenblatt.tasks.learning import parameters_of
+from rosenblatt.tasks.training import parameters_of
 
 LONGEST_PROOF = 60.0  # seconds that a decision may take
 FIRST_PASSES = 200

@@ -29,7 +29,7 @@ def rule_of(model: Any, y: Any) -> dict[str, Any]:
     from rosenblatt.estimators.passive_aggressive import PassiveAggressiveClassifier
     from rosenblatt.estimators.perceptron import Perceptron
     from rosenblatt.estimators.pocket import PocketPerceptron
-    from rosenblatt.rows.weights import weights_by_count
+    from rosenblatt.rows.batch import weights_by_count
 
     if isinstance(model, LiftedPerceptron):
         return {"kind": "lifted", "eta": 1.0, "margin": 0.0, "tie": "mistake", "square": model.a * model.a}

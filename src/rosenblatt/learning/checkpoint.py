@@ -33,10 +33,12 @@ from rosenblatt.schema.codecs import (
     Several,
     Text,
     UnsoundError,
+    read_container,
     require,
     same_length,
+    strict_json,
+    write_container,
 )
-from rosenblatt.schema.container import read_container, strict_json, write_container
 from rosenblatt.stopping import Tolerance, Validation
 from rosenblatt.typing import Ints
 

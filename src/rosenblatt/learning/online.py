@@ -17,11 +17,10 @@ from rosenblatt.learning.stored_streams import link_online, online_parts
 from rosenblatt.learning.stream import Stream
 from rosenblatt.loops.layout import CSR, Rows
 from rosenblatt.loops.rules import Margins, Rule, is_plain
+from rosenblatt.rows.batch import Vocabulary, vector_row
 from rosenblatt.rows.features import Features
 from rosenblatt.rows.labels import as_labels
-from rosenblatt.rows.single import Vocabulary, vector_row
-from rosenblatt.schema.codecs import Context
-from rosenblatt.schema.container import Tensors
+from rosenblatt.schema.codecs import Context, Tensors
 
 __all__ = ["OnlineModel", "Packed"]
 

@@ -10,8 +10,7 @@ from rosenblatt.exceptions import ShapeError
 from rosenblatt.learning.state import State
 from rosenblatt.rows.batch import Batch
 from rosenblatt.tables.blocks import Blocks, Change, MemoryBlocks, protect_rows
-from rosenblatt.tables.scaling import Filling, Scaling, Transformation, writable
-from rosenblatt.tables.statistics import Facts, digest
+from rosenblatt.tables.scaling import Facts, Filling, Scaling, Transformation, digest, writable
 from rosenblatt.typing import Ints
 
 __all__ = ["ScaledBlocks", "fold_state", "transform_blocks"]

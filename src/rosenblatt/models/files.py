@@ -14,8 +14,7 @@ from rosenblatt import registry
 from rosenblatt.calibration import Calibration
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.models.stored import CALIBRATION, FORMAT, PARAMETER, SCHEMA, names_of, open_model
-from rosenblatt.schema.codecs import Context, UnsoundError, wrong
-from rosenblatt.schema.container import write_container
+from rosenblatt.schema.codecs import Context, UnsoundError, write_container, wrong
 from rosenblatt.schema.plain import SCALAR, write_labels
 from rosenblatt.tables.preparation import Preparation
 

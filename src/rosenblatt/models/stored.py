@@ -29,12 +29,13 @@ from rosenblatt.schema.codecs import (
     Number,
     Record,
     Several,
+    Tensors,
     UnsoundError,
+    read_container,
     require,
     same_length,
     wrong,
 )
-from rosenblatt.schema.container import Tensors, read_container
 from rosenblatt.schema.plain import SCALAR, Parameter, read_labels, stored_name
 from rosenblatt.tables.preparation import Preparation, require_names
 

@@ -39,11 +39,10 @@ from rosenblatt.networks.network_fit import (
     begin,
 )
 from rosenblatt.parameters import Declared, check_callbacks, check_count, learned, like, param
-from rosenblatt.rows.batch import Batch
+from rosenblatt.rows.batch import Batch, as_weight, class_weights
 from rosenblatt.rows.features import Features, as_rows, require_finite
 from rosenblatt.rows.labels import as_labels, as_measurements, encode_labels
 from rosenblatt.rows.reals import read_only
-from rosenblatt.rows.weights import as_weight, class_weights
 from rosenblatt.typing import Floats, Ints
 
 DEFAULT_BATCH_ROWS = 200

@@ -27,13 +27,13 @@ from rosenblatt.loops.layout import PAIR, oriented
 from rosenblatt.networks.multilayer_perceptron import LARGE_WEIGHT_COUNT, WEIGHTS_A_VALUE
 from rosenblatt.parameters import Declared, learned, like, param, positional
 from rosenblatt.registry import built_in
+from rosenblatt.rows.batch import as_weight
 from rosenblatt.rows.features import Features, as_rows, require_finite
 from rosenblatt.rows.labels import as_labels, as_measurements, encode_labels
 from rosenblatt.rows.memory import format_bytes, require_neurons
 from rosenblatt.rows.reals import read_only
-from rosenblatt.rows.weights import as_weight
 from rosenblatt.schema.codecs import Array, Boxed, Flag, Maybe, Number, Record, Text, require
-from rosenblatt.schema.estimators import FixedParameters, StateSchema
+from rosenblatt.schema.plain import FixedParameters, StateSchema
 from rosenblatt.typing import Floats
 
 # A layer of neurons with random weights that are not trained.

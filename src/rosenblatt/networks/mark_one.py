@@ -21,12 +21,12 @@ from rosenblatt.interrupts import interruptible
 from rosenblatt.learning.stored_streams import require_names
 from rosenblatt.parameters import Declared, check_count, check_number, learned, like, param, positional
 from rosenblatt.registry import built_in
+from rosenblatt.rows.batch import vector_row
 from rosenblatt.rows.features import Features, as_rows, require_finite
 from rosenblatt.rows.memory import require_neurons
 from rosenblatt.rows.reals import read_only
-from rosenblatt.rows.single import vector_row
 from rosenblatt.schema.codecs import Array, Count, Flag, Maybe, Number, Record, Several, require
-from rosenblatt.schema.estimators import FixedParameters, Nested, StateSchema
+from rosenblatt.schema.plain import FixedParameters, Nested, StateSchema
 from rosenblatt.typing import Floats, Ints
 
 # A retina of photocells, which sees images of any size.

@@ -39,7 +39,7 @@ from rosenblatt.parameters import check_count, learned, param, positional
 from rosenblatt.registry import built_in
 from rosenblatt.rows.features import Features
 from rosenblatt.rows.memory import format_bytes
-from rosenblatt.schema.estimators import StateSchema
+from rosenblatt.schema.plain import StateSchema
 
 HIDDEN = ("logistic", "tanh", "relu", "identity")
 LARGE_WEIGHT_COUNT = 10**7  # weights, which a step changes in hundredths of a second

@@ -26,11 +26,11 @@ from rosenblatt.networks.network_fit import (
 )
 from rosenblatt.parameters import check_count, like, param, positional
 from rosenblatt.registry import built_in
+from rosenblatt.rows.batch import as_weight
 from rosenblatt.rows.features import as_rows, require_finite
 from rosenblatt.rows.reals import read_only
-from rosenblatt.rows.weights import as_weight
 from rosenblatt.schema.codecs import require
-from rosenblatt.schema.estimators import StateSchema
+from rosenblatt.schema.plain import StateSchema
 from rosenblatt.typing import Floats
 
 POOLED_CELLS = 10

@@ -23,8 +23,7 @@ from rosenblatt.schema.codecs import (
     same_length,
     wrong,
 )
-from rosenblatt.schema.estimators import StateSchema
-from rosenblatt.schema.plain import Parameter
+from rosenblatt.schema.plain import Parameter, StateSchema
 from rosenblatt.sequences.loop import ENDS_BEFORE, MistakeLog
 from rosenblatt.sequences.sentences import ItemVocabulary
 from rosenblatt.sequences.tagger_model import SequenceState

@@ -36,10 +36,9 @@ from rosenblatt.tasks.data import (
     require_no_options,
     show_data,
 )
-from rosenblatt.tasks.learning import named_learner
 from rosenblatt.tasks.plain_text import count, percent
 from rosenblatt.tasks.summary import ENDINGS
-from rosenblatt.tasks.training import Training, TrainingResult
+from rosenblatt.tasks.training import Training, TrainingResult, named_learner
 
 if TYPE_CHECKING:
     from rosenblatt.sequences.estimator import SequencePerceptron

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.exceptions import InputError, ShapeError
-from rosenblatt.rows.weights import as_weight
+from rosenblatt.rows.batch import as_weight
 from rosenblatt.sequences.loop import ENDS_BEFORE, MistakeLog, replay_sentences
 from rosenblatt.sequences.sentences import SequenceRows, as_label_codes, as_sentences
 from rosenblatt.sequences.tagger_model import SequenceState

@@ -13,8 +13,8 @@ import numpy as np
 from rosenblatt.exceptions import PredictionOverflowError
 from rosenblatt.learning.online import OnlineModel
 from rosenblatt.loops.layout import CSR
+from rosenblatt.rows.batch import are_mappings
 from rosenblatt.rows.features import Features
-from rosenblatt.rows.single import are_mappings
 from rosenblatt.server.events import PackedRows
 from rosenblatt.server.journal import Journal
 from rosenblatt.server.limits import read_message

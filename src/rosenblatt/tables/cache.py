@@ -43,22 +43,23 @@ from rosenblatt.schema.codecs import (
     UnsoundError,
     require,
     same_length,
+    strict_json,
     wrong,
 )
-from rosenblatt.schema.container import strict_json
 from rosenblatt.schema.plain import Labels
-from rosenblatt.tables.block_layout import (
+from rosenblatt.tables.blocks import (
     ALIGNMENT_BYTES,
     INDEX_TYPES,
     VALUE_TYPES,
     BlockLayout,
+    Blocks,
     Bytes,
+    Change,
     pieces,
     stored_arrays,
 )
-from rosenblatt.tables.blocks import Blocks, Change
 from rosenblatt.tables.recipe import RECIPE, Name
-from rosenblatt.tables.statistics import DataSummary, Facts, Statistics
+from rosenblatt.tables.scaling import DataSummary, Facts, Statistics
 from rosenblatt.typing import Ints
 
 __all__ = ["LIVE_ITEMS", "CacheWriter", "CachedBlocks", "StaleError", "ahead", "require_replaceable"]

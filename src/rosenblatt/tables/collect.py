@@ -22,12 +22,22 @@ from rosenblatt.rows.batch import Batch
 from rosenblatt.rows.labels import list_classes
 from rosenblatt.rows.memory import require_memory
 from rosenblatt.rows.reals import read_only
-from rosenblatt.tables.block_layout import checksum, stored_arrays
-from rosenblatt.tables.blocks import Blocks, Change, MemoryBlocks, protect_rows
-from rosenblatt.tables.builder import BLOCK_BYTES, Builder, chunks_of, facts_of, rows_of_block
+from rosenblatt.tables.blocks import (
+    BLOCK_BYTES,
+    Blocks,
+    Builder,
+    Change,
+    MemoryBlocks,
+    checksum,
+    chunks_of,
+    facts_of,
+    protect_rows,
+    rows_of_block,
+    stored_arrays,
+)
 from rosenblatt.tables.cache import LIVE_ITEMS, CachedBlocks, CacheWriter, StaleError, ahead, require_replaceable
+from rosenblatt.tables.scaling import DataSummary, Facts, Statistics, digest
 from rosenblatt.tables.source import DEFAULT_MEMORY_BYTES, Known, ReadAgainError, Source
-from rosenblatt.tables.statistics import DataSummary, Facts, Statistics, digest
 from rosenblatt.threads import ordered
 from rosenblatt.typing import Ints
 

@@ -18,8 +18,7 @@ from typing import IO, Any
 
 from rosenblatt.escaping import printable
 from rosenblatt.exceptions import FormatError, InputError, ParameterError, Remedy
-from rosenblatt.tables.delimited_rows import behind_rows
-from rosenblatt.tables.lines import BYTE_ORDER_MARK, LONGEST_LINE
+from rosenblatt.tables.delimited_rows import BYTE_ORDER_MARK, LONGEST_LINE, behind_rows
 
 __all__ = [
     "ZIP_MARKS",

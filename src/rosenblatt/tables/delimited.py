@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from itertools import islice
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
 
 from rosenblatt.exceptions import FormatError, NoRowsError, ParameterError, Remedy
+from rosenblatt.rows.reals import show_value
 from rosenblatt.tables.data_file import DataFile, closed_on_error
-from rosenblatt.tables.delimited_arrow import infer_fields, read_block
 from rosenblatt.tables.delimited_rows import (
+    BYTE_ORDER_MARK,
     LINE_END,
     Dialect,
     TextBlock,
     behind_rows,
+    field_ends,
     fields_of,
     has_rows,
     last_end,
@@ -24,13 +29,471 @@ from rosenblatt.tables.delimited_rows import (
     rows_of,
     whole_rows,
 )
-from rosenblatt.tables.notation import NOTATIONS, Notation
 from rosenblatt.tables.reading import Options
 from rosenblatt.tables.recipe import TableRecipe
-from rosenblatt.tables.table import FIRST_ROWS, MISSING, Block, Field, Wanted, missing_words, require_room
+from rosenblatt.tables.table import (
+    FIRST_ROWS,
+    LARGEST_EXACT_INTEGER,
+    MISSING,
+    NOTATIONS,
+    SKIP,
+    WRITTEN_TRUTH,
+    Block,
+    Doubt,
+    Field,
+    Notation,
+    Problem,
+    Wanted,
+    dense,
+    is_rounded,
+    kind_of,
+    missing_words,
+    no_number,
+    notations_of,
+    require_room,
+    too_long,
+)
+from rosenblatt.threads import on_pool
+from rosenblatt.typing import Reals
 
-__all__ = ["LOOKED_AT", "CsvTable", "TsvTable", "guess_delimiter", "looks_like_header"]
+if TYPE_CHECKING:
+    import pyarrow as pa
 
+__all__ = [
+    "LOOKED_AT",
+    "CsvTable",
+    "TsvTable",
+    "guess_delimiter",
+    "infer_fields",
+    "looks_like_header",
+    "read_block",
+    "read_columns",
+]
+
+
+# Blocks of delimited text read by pyarrow, and read again row by row where pyarrow refuses them.
+
+LIKE_A_NUMBER = r"^[\s\v]*[+-]?[0-9.,][0-9., ']*([eE][+-]?[0-9]+)?[\s\v]*$"
+DATE = (
+    r"^\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}|\d{1,2}[-/]\d{1,2}[-/]\d{2})"
+    r"([ T]\d{1,2}:\d{2}.*)?\s*$"
+)
+CURRENCY = "(?:[$€£¥]|USD|EUR|GBP|CHF)"
+DECORATED = (
+    rf"^\s*[+-]?\s*{CURRENCY}?\s*[+-]?(?:\d{{1,3}}(?:[.,' \x{{a0}}]\d{{3}})+|\d+)(?:[.,]\d+)?\s*"
+    rf"(?:%|{CURRENCY})?\s*$"
+)
+POINT_BEFORE_THREE = r"^\s*[+-]?[1-9][0-9]{0,2}[.][0-9]{3}\s*$"
+SMALL = r"^\s*[+-]?(?:0|[1-9][0-9]{0,2})\s*$"  # whole and below 1000
+FEW_VALUES = 100  # of a column that are looked at before the others
+THREE_DECIMALS = re.compile(rb"[.][0-9]{3}(?![0-9])")
+HEXADECIMAL = re.compile(rb"0[xX]")
+INTEGER = re.compile(r"\s*[+-]?[0-9]{16,}\s*")
+BYTES_AT_ONCE = 1 << 20  # bytes that one thread parses at a time
+COLUMNS_AT_ONCE = 4096  # columns whose types are inferred at a time
+OTHER_POINT = "\u00b7"
+"""Takes the place of points that are no decimal marks, so that they make no number."""
+
+
+def read_block(text: TextBlock, dialect: Dialect, fields: tuple[Field, ...], wanted: Wanted, file: str) -> Block:
+    """Read the wanted columns of a block of whole rows; `file` is the name in messages."""
+    import pyarrow as pa
+
+    types = {j: pa.bool_() if fields[j].type == WRITTEN_TRUTH else pa.float64() for j in wanted.numbers}
+    types |= dict.fromkeys([*wanted.strings, *([] if wanted.label is None else [wanted.label])], pa.string())
+    made = _Columns(wanted)
+    # pyarrow knows decimal marks, but no separators of thousands: such numbers are read as strings first.
+    grouped = {j for j, type_ in types.items() if dialect.notation.thousands and type_ == pa.float64()}
+    first = {j: pa.string() if j in grouped else type_ for j, type_ in types.items()}
+    try:
+        for columns in read_columns(text.data, dialect, len(fields), first):
+            for j in grouped & columns.keys():
+                columns[j] = _plain(columns[j], dialect, null=True).cast(pa.float64())
+            made.add(columns)
+    except pa.ArrowException:
+        return _read_again(text, dialect, fields, wanted, types, file)
+
+    @cache
+    def lines() -> Any:
+        return row_lines(text, dialect)  # only errors need to know
+
+    bad = _BadRows(fields, file, lambda row: int(lines()[row]))
+    block = made.block(bad, dialect, fields)
+    numbers = block.numbers
+    if not (
+        numbers.max(initial=0) < LARGEST_EXACT_INTEGER and numbers.min(initial=0) > -LARGEST_EXACT_INTEGER
+    ):  # so NaN is looked at too
+        large = np.flatnonzero((np.abs(numbers) >= LARGEST_EXACT_INTEGER).any(axis=0)).tolist()
+        places = {wanted.numbers[k]: k for k in large}
+        for columns in read_columns(text.data, dialect, len(fields), dict.fromkeys(places, pa.string())):
+            for j, written in columns.items():
+                bad.refuse_rounded(j, _plain(written, dialect), numbers[:, places[j]])
+    return block
+
+
+def read_columns(
+    data: bytes, dialect: Dialect, n_columns: int, types: dict[int, pa.DataType], *, long_rows: bool = False
+) -> Iterator[dict[int, pa.Array]]:
+    """Read some columns of rows that have `n_columns` fields each; empty lines are not rows.
+
+    Parameters
+    ----------
+    types : dict of int to pyarrow.DataType
+        The columns to read, by position from 0, and their types.
+    long_rows : bool
+        Whether a row may be longer than a mebibyte; then one thread parses everything.
+
+    Yields
+    ------
+    dict of int to pyarrow.Array
+        The columns by position: all of them at once, unless there are very many.
+
+    Raises
+    ------
+    pyarrow.ArrowException
+        Anything is wrong anywhere.
+    """
+    first = 0
+    for width, text in _narrow(data, dialect, n_columns):
+        here = types if width == n_columns else {j: types[j] for j in range(first, first + width) if j in types}
+        options = {
+            "column_types": {str(j - first): type_ for j, type_ in here.items()},
+            "include_columns": [str(j - first) for j in here],
+        }
+        if here:
+            table = _read(text, dialect, width, len(text) + 1 if long_rows else BYTES_AT_ONCE, options)
+            yield dict(zip(here, map(_in_one_piece, table.columns), strict=True))
+        first += width
+
+
+def _in_one_piece(column: pa.ChunkedArray) -> pa.Array:
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
+def infer_fields(data: bytes, dialect: Dialect, names: list[str]) -> tuple[Field, ...]:
+    """Infer from whole rows what the columns hold; the line of a doubt is the number of its row, from 0."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    def matching(column: pa.ChunkedArray, pattern: str) -> int:
+        return pc.sum(pc.match_substring_regex(column, pattern)).as_py() or 0
+
+    def mostly(column: pa.ChunkedArray, pattern: str) -> bool:
+        return bool(2 * matching(column, pattern) > len(column) - column.null_count)
+
+    def first_of(column: pa.ChunkedArray, best: tuple[Notation, ...]) -> Doubt:
+        """Return the first value that is a number in the best notations, but not as the text is read."""
+        here = pc.match_substring_regex(column, dialect.notation.pattern)
+        wanted = pc.and_not(pc.match_substring_regex(column, best[0].pattern), here)
+        row = pc.index(wanted, True).as_py()
+        return Doubt(column[row].as_py().strip(), row, best)
+
+    def field(name: str, column: pa.ChunkedArray) -> Field:
+        if pa.types.is_binary(column.type):  # strings that are not UTF-8; reading will say where they are
+            return Field(name, "string", "string")
+        if not pa.types.is_string(column.type):
+            type_ = WRITTEN_TRUTH if pa.types.is_boolean(column.type) else sys.intern(str(column.type))
+            return Field(name, kind_of(column.type), type_)
+        n_values = len(column) - column.null_count
+        if mostly(column, LIKE_A_NUMBER):
+            counts = {each: matching(column, each.pattern) for each in NOTATIONS}
+            if dialect.notation.thousands and counts[dialect.notation] == n_values:
+                return Field(name, "number", "double")
+            if 2 * max(counts.values()) > n_values:
+                numeric, best = 2 * counts[dialect.notation] > n_values, notations_of(counts)
+                doubt = None if dialect.notation in best else first_of(column, best)
+                return Field(name, "string", "string", numeric, doubt)
+        if mostly(column, DATE):
+            return Field(name, "other", "date")
+        decorated = None
+        if mostly(column, DECORATED):
+            decorated = column.filter(pc.match_substring_regex(column, DECORATED))[0].as_py().strip()
+        return Field(name, "string", "string", decorated=decorated)
+
+    fields: list[Field] = []
+    for width, text in _narrow(data, dialect, len(names)):
+        columns = _read(text, dialect, width, len(text) + 1, {"strings_can_be_null": True}).columns
+        if HEXADECIMAL.search(text):
+            columns = _decimal(columns, text, dialect)
+        found = [*map(field, names[len(fields) : len(fields) + width], columns)]
+        for j, value in _grouped(columns, text, dialect).items():
+            found[j] = replace(found[j], grouped=value)
+        fields += found
+    return tuple(fields)
+
+
+def _grouped(columns: list[pa.ChunkedArray], text: bytes, dialect: Dialect) -> dict[int, str]:
+    """Return the columns whose points could separate thousands, as in 7.700 beside 950, and a value of each."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    def could_be(column: pa.ChunkedArray) -> bool:
+        """Return whether all numbers are below 1000 and have at most three decimals."""
+        kept = column.drop_null().combine_chunks()
+        if len(kept) <= 2:
+            return False
+        values = np.frombuffer(kept.buffers()[1], np.float64, len(kept), 8 * kept.offset)  # without pandas
+        for part in (values[:FEW_VALUES], values):  # few values rule most columns out
+            if not ((np.abs(part) < 1000).all() and (np.round(part, 3) == part).all()):
+                return False
+        return True
+
+    if dialect.notation != Notation():
+        return {}
+    floats = [j for j, column in enumerate(columns) if column.type == pa.float64() and could_be(column)]
+    if not floats or not THREE_DECIMALS.search(text):
+        return {}
+    options = {
+        "column_types": {str(j): pa.string() for j in floats},
+        "include_columns": [str(j) for j in floats],
+        "strings_can_be_null": True,
+    }
+    found = {}
+    for j, column in zip(floats, _read(text, dialect, len(columns), len(text) + 1, options).columns, strict=True):
+        written = column.drop_null()
+        grouped = pc.match_substring_regex(written, POINT_BEFORE_THREE)
+        others = written.filter(pc.invert(grouped))
+        small = len(others) > 0 and pc.all(pc.match_substring_regex(others, SMALL)).as_py()
+        if small and len(written) - len(others) > 1:
+            found[j] = written.filter(grouped)[0].as_py().strip()
+    return found
+
+
+def _decimal(columns: list[pa.ChunkedArray], text: bytes, dialect: Dialect) -> list[pa.ChunkedArray]:
+    """Return columns of which those with hexadecimal integers, which pyarrow takes for numbers, are strings."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    whole = [j for j, column in enumerate(columns) if pa.types.is_integer(column.type)]
+    options = {
+        "column_types": {str(j): pa.string() for j in whole},
+        "include_columns": [str(j) for j in whole],
+        "strings_can_be_null": True,
+    }
+    if whole:
+        written = _read(text, dialect, len(columns), len(text) + 1, options).columns
+        for j, column in zip(whole, written, strict=True):
+            if pc.any(pc.match_substring(column, "x", ignore_case=True)).as_py():
+                columns[j] = column
+    return columns
+
+
+def _narrow(data: bytes, dialect: Dialect, n_columns: int) -> Iterator[tuple[int, bytes]]:
+    """Cut a wide table into narrow ones from left to right, and yield the width and the text of each.
+
+    pyarrow takes about 6 kB for each column that it reads at a time. A table with rows of other widths is not cut:
+    pyarrow refuses it.
+    """
+    starts = [*range(0, n_columns, COLUMNS_AT_ONCE), n_columns]
+    if n_columns % COLUMNS_AT_ONCE == 1:
+        del starts[-2]  # a last column alone could be an empty line, which is no row
+    rows = list(rows_of(TextBlock(data, 1), dialect)) if len(starts) > 2 else []
+    if not rows or any(row.n_fields != n_columns for row in rows):
+        yield n_columns, data
+        return
+    last = np.array(starts[1:]) - 1
+    cuts = [[0, *(field_ends(row.data, dialect)[last] + 1).tolist()] for row in rows]
+    for k in range(len(starts) - 1):
+        parts = [*(row.data[cut[k] : cut[k + 1] - 1] for row, cut in zip(rows, cuts, strict=True)), b""]
+        yield starts[k + 1] - starts[k], b"\n".join(parts)
+
+
+def _read(data: bytes, dialect: Dialect, n_columns: int, at_once: int, options: dict[str, Any]) -> pa.Table:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    if data.startswith(BYTE_ORDER_MARK):  # not at the start of the file; an empty line keeps it from being dropped
+        data = b"\n" + data
+    return csv.read_csv(
+        pa.BufferReader(data),
+        csv.ReadOptions(
+            column_names=[str(j) for j in range(n_columns)],
+            block_size=at_once,
+            # Threads that have nothing to do may abort a short process at its end.
+            use_threads=len(data) > at_once and not on_pool(),
+        ),
+        csv.ParseOptions(
+            delimiter=dialect.delimiter,
+            quote_char='"' if dialect.quoted else False,
+            newlines_in_values=dialect.quotes(data),
+        ),
+        csv.ConvertOptions(null_values=dialect.missing, decimal_point=dialect.notation.decimal, **options),
+    )
+
+
+class _BadRows(dict[int, FormatError]):
+    """The first error of each row of a block that holds a bad value."""
+
+    def __init__(self, fields: tuple[Field, ...], file: str, line: Callable[[int], int]) -> None:
+        super().__init__()
+        self._fields, self._file, self.line = fields, file, line
+
+    def field(self, j: int) -> Field:
+        """Return a column."""
+        return self._fields[j]
+
+    def name(self, j: int) -> str:
+        """Return the name of a column."""
+        return self._fields[j].name
+
+    def refuse(self, row: int, j: int, problem: Problem) -> None:
+        """Note what is wrong in column `j` of a row."""
+        self.setdefault(row, problem.error(file=self._file, line=self.line(row), column=j + 1))
+
+    def refuse_rounded(self, j: int, written: pa.Array, numbers: Any) -> None:
+        """Refuse integers that float64 rounded. Other numbers are rounded already where they are written."""
+        for row in np.flatnonzero(np.abs(numbers) >= LARGEST_EXACT_INTEGER).tolist():
+            value = written[row].as_py()
+            if INTEGER.fullmatch(value) and is_rounded(value.strip()):
+                self.refuse(row, j, too_long(value.strip(), self.name(j)))
+
+
+class _Columns:
+    """Columns of a block, put together from parts of it."""
+
+    def __init__(self, wanted: Wanted) -> None:
+        self._wanted = wanted
+        self._numbers: Reals = np.empty((0, 0))
+        self._places = {j: k for k, j in enumerate(wanted.numbers)}
+        self._others: dict[int, pa.Array] = {}
+        self._n_rows = 0
+
+    def add(self, columns: dict[int, pa.Array]) -> None:
+        """Take the numbers of some columns, and keep the others as they are."""
+        self._n_rows = len(next(iter(columns.values())))
+        here = [j for j in columns if j in self._places]
+        numbers, _ = dense([columns[j] for j in here], self._n_rows)
+        if tuple(here) == self._wanted.numbers:
+            self._numbers = numbers
+        else:
+            if not self._numbers.size:
+                self._numbers = np.empty((self._n_rows, len(self._places)))
+            self._numbers[:, [self._places[j] for j in here]] = numbers
+        self._others |= {j: column for j, column in columns.items() if j not in self._places}
+
+    def block(self, bad: _BadRows, dialect: Dialect, fields: tuple[Field, ...]) -> Block:
+        """Return the block, once every column is there; a label that is a number is written plainly."""
+        import pyarrow.compute as pc
+
+        wanted, others = self._wanted, self._others
+        label = None if wanted.label is None else others[wanted.label]
+        if wanted.label is not None and dialect.notation != Notation() and fields[wanted.label].kind == "number":
+            written = others[wanted.label]
+            label = _plain(written, dialect)
+            for row in pc.indices_nonzero(pc.match_substring(label, OTHER_POINT)).to_pylist():
+                value = written[row].as_py()
+                told = readings_of(value, dialect.notation, fields[wanted.label])
+                bad.refuse(row, wanted.label, no_number(value, fields[wanted.label].name, readings=told))
+        return Block(self._numbers, [others[j] for j in wanted.strings], label, bad.line, bad)
+
+
+def _read_again(
+    text: TextBlock,
+    dialect: Dialect,
+    fields: tuple[Field, ...],
+    wanted: Wanted,
+    types: dict[int, pa.DataType],
+    file: str,
+) -> Block:
+    """Read rows as bytes, keep those that can be used, and say what is wrong with the others."""
+    import pyarrow as pa
+
+    rows = list(rows_of(text, dialect))
+    whole = [row for row in rows if row.n_fields == len(fields)]
+    data = b"\n".join(row.data for row in whole) + b"\n"
+    bad = _BadRows(fields, file, lambda row: whole[row].line)
+    made = _Columns(wanted)
+    try:
+        for raw in read_columns(data, dialect, len(fields), dict.fromkeys(types, pa.binary()), long_rows=True):
+            made.add({j: _values_of(column, j, types[j], dialect, bad) for j, column in raw.items()})
+    except pa.ArrowException as error:
+        raise FormatError(f"these lines cannot be read: {error}", file=file, line=text.line) from error
+    block = made.block(bad, dialect, fields)
+    block.lost = [
+        FormatError(
+            f"the row has {row.n_fields} fields instead of {len(fields)}",
+            ("correct it", SKIP),
+            code="ragged-row",
+            file=file,
+            line=row.line,
+        )
+        for row in rows
+        if row.n_fields != len(fields)
+    ]
+    return block
+
+
+def _values_of(column: pa.Array, j: int, type_: pa.DataType, dialect: Dialect, bad: _BadRows) -> pa.Array:
+    """Return values of a type; those that are wrong are null, and noted."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    name = bad.name(j)
+    strings, wrong = _convert(column, pa.string())
+    for row in wrong:
+        found = show_value(column[row].as_py())
+        problem = f"{name!r} is not UTF-8: {found}; name its encoding (" + Remedy("encoding", "latin-1") + ")"
+        bad.refuse(row, j, Problem(problem, code="encoding"))
+    if type_ == pa.string():
+        return strings
+    written = _plain(strings, dialect, null=True)
+    values, wrong = _convert(written, type_)
+    for row in wrong:
+        value = strings[row].as_py()
+        told = readings_of(value, dialect.notation, bad.field(j)) if type_ == pa.float64() else []
+        bad.refuse(row, j, no_number(value, name, na=True, first_line=bad.line(row) == 1, readings=told))
+    if type_ == pa.float64():
+        bad.refuse_rounded(j, written, pc.fill_null(values, 0.0).to_numpy(zero_copy_only=False))
+    return values
+
+
+def _plain(strings: pa.Array, dialect: Dialect, *, null: bool = False) -> pa.Array:
+    """Return numbers trimmed, with a decimal point and without separators; with `null`, missing ones are null."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    notation = dialect.notation
+    written = pc.ascii_trim_whitespace(strings)
+    missing = pc.is_in(written, pa.array(dialect.missing)) if null else None
+    if notation.thousands:
+        is_number = pc.match_substring_regex(written, notation.pattern)
+        written = pc.if_else(is_number, pc.replace_substring(written, notation.thousands, ""), written)
+    if notation.decimal != ".":
+        written = pc.replace_substring(written, ".", OTHER_POINT)
+        written = pc.replace_substring(written, notation.decimal, ".")
+    return written if missing is None else pc.if_else(missing, pa.scalar(None, pa.string()), written)
+
+
+def readings_of(value: str, notation: Notation, field: Field) -> list[Notation]:
+    """Return the notations in which a value is a number that may stand beside the numbers of its column.
+
+    If some of those have a decimal mark, the value can only have separators of thousands beside.
+    """
+    others = notations_of({each: int(each.plain(value) is not None) for each in NOTATIONS})
+    if notation.plain(value) is not None or all(each.plain(value) is None for each in others):
+        return []
+    if field.doubt is not None:
+        return [each for each in others if each in field.doubt.readings]
+    whole = field.type.startswith("int")
+    return [each for each in others if whole or each.decimal == notation.decimal]
+
+
+def _convert(values: pa.Array, type_: pa.DataType) -> tuple[pa.Array, list[int]]:
+    """Cast values; return null where that fails, and the positions of these, found by halving."""
+    import pyarrow as pa
+
+    try:
+        return values.cast(type_), []
+    except pa.ArrowInvalid:
+        if len(values) == 1:
+            return pa.nulls(1, type_), [0]
+    half = len(values) // 2
+    left, wrong = _convert(values[:half], type_)
+    right, more = _convert(values[half:], type_)
+    return pa.concat_arrays([left, right]), [*wrong, *(half + row for row in more)]
+
+
+# CSV and TSV: cut into blocks of whole rows, each read by pyarrow.
 
 # What the first rows of delimited text tell: the delimiter, and whether the first row holds names.
 

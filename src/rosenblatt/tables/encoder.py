@@ -25,9 +25,10 @@ from rosenblatt.tables.table import (
     distinct,
     error_at,
     from_numpy,
+    label_problems,
     missing_words,
+    read_labels,
 )
-from rosenblatt.tables.target_column import label_problems, read_labels
 from rosenblatt.threads import Pool, allowed
 from rosenblatt.typing import Floats, Ints, Reals
 

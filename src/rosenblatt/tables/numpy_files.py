@@ -34,10 +34,12 @@ from rosenblatt.tables.table import (
     TypedTable,
     Wanted,
     from_numpy,
+    label_kind,
+    label_problems,
+    read_labels,
     require_room,
     too_long,
 )
-from rosenblatt.tables.target_column import label_kind, label_problems, read_labels
 
 if TYPE_CHECKING:
     import pyarrow as pa

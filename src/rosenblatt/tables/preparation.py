@@ -15,8 +15,16 @@ from rosenblatt.rows.features import Features, as_rows, require_finite
 from rosenblatt.schema.codecs import Array, Codec, Count, Flag, Maybe, Record, Several, require
 from rosenblatt.schema.plain import Parameter
 from rosenblatt.tables.recipe import NAME, RECIPE, Recipe, TableRecipe
-from rosenblatt.tables.scaling import FILLING, SCALING, STATISTICS, Filling, Scaling, Transformation, writable
-from rosenblatt.tables.statistics import Statistics
+from rosenblatt.tables.scaling import (
+    FILLING,
+    SCALING,
+    STATISTICS,
+    Filling,
+    Scaling,
+    Statistics,
+    Transformation,
+    writable,
+)
 from rosenblatt.typing import Floats
 
 __all__ = [

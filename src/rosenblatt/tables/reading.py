@@ -9,7 +9,7 @@ import sys
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-__all__ = ["MOST_BITS", "MOST_NGRAMS", "Column", "Options", "loop_pays"]
+__all__ = ["MOST_BITS", "MOST_NGRAMS", "THOUSANDS", "Column", "Options", "loop_pays"]
 
 
 MOST_BITS = 28
@@ -17,6 +17,9 @@ MOST_BITS = 28
 
 MOST_NGRAMS = 16
 """The most words of a run that counts as one feature."""
+
+THOUSANDS = (",", ".", "'", " ")
+"""What may stand between thousands."""
 
 
 def loop_pays(n_bytes: int, small: int) -> bool:

@@ -23,8 +23,8 @@ from rosenblatt.schema.codecs import (
     show_short,
     wrong,
 )
-from rosenblatt.tables.notation import THOUSANDS
-from rosenblatt.tables.target_column import LabelKind
+from rosenblatt.tables.reading import THOUSANDS
+from rosenblatt.tables.table import LabelKind
 from rosenblatt.tables.words import MOST_BITS, MOST_NGRAMS
 
 __all__ = ["Place", "Recipe", "SparseRecipe", "TableRecipe"]

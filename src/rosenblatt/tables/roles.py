@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING
 
 from rosenblatt.exceptions import FormatError, Message, ParameterError, Remedy, join_messages
 from rosenblatt.rows.reals import show_value
-from rosenblatt.tables.notation import NOTATIONS, told_readings
 from rosenblatt.tables.reading import Column, Options
 from rosenblatt.tables.recipe import Place, TableRecipe
-from rosenblatt.tables.table import WRITTEN_TRUTH, Problem, Table, error_at
-from rosenblatt.tables.target_column import label_kind
+from rosenblatt.tables.table import NOTATIONS, WRITTEN_TRUTH, Problem, Table, error_at, label_kind, told_readings
 
 if TYPE_CHECKING:
     from rosenblatt.tables.table import Field, Table

@@ -14,7 +14,7 @@ from rosenblatt.loops.layout import CSR
 from rosenblatt.rows.batch import Chunk, Skipped
 from rosenblatt.rows.reals import read_only
 from rosenblatt.tables.data_file import DataFile
-from rosenblatt.tables.lines import LONGEST_LINE, PADDING_BYTES, LineBlocks
+from rosenblatt.tables.delimited_rows import LONGEST_LINE, PADDING_BYTES, LineBlocks
 from rosenblatt.tables.reading import Options, loop_pays
 from rosenblatt.tables.svmlight_plain import LARGEST_INDEX, Progress, Room, ZeroIndexError, read_next_line
 from rosenblatt.threads import Pool, allowed

@@ -8,19 +8,20 @@ small file; buffers do not.
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.exceptions import FormatError, Remedy
+from rosenblatt.exceptions import FormatError, Message, Remedy, join_messages
 from rosenblatt.rows.memory import require_memory
 from rosenblatt.rows.reals import show_value
-from rosenblatt.tables.notation import Doubt, Notation, told_readings
+from rosenblatt.tables.reading import THOUSANDS
 from rosenblatt.typing import Reals
 
 if TYPE_CHECKING:
@@ -31,11 +32,15 @@ __all__ = [
     "LARGEST_EXACT_INTEGER",
     "MISSING",
     "MISSING_NAMES",
+    "NOTATIONS",
     "SKIP",
     "WRITTEN_TRUTH",
     "Block",
+    "Doubt",
     "Field",
     "Kind",
+    "LabelKind",
+    "Notation",
     "Problem",
     "Table",
     "TypedTable",
@@ -48,10 +53,109 @@ __all__ = [
     "from_numpy",
     "from_strings",
     "kind_of",
+    "label_kind",
+    "label_problems",
     "missing_words",
+    "notations_of",
+    "read_labels",
     "require_distinct",
     "require_room",
+    "told_readings",
 ]
+
+
+# How numbers are written in text: their decimal mark, and what stands between thousands.
+
+
+class Notation(NamedTuple):
+    """A way to write numbers.
+
+    With `thousands`, the digits before the decimal mark may stand in groups: one to three, and then three each.
+
+    Examples
+    --------
+    >>> Notation(",", ".").plain("1.250,5"), Notation(".", ",").plain("1,25")
+    ('1250.5', None)
+    """
+
+    decimal: str = "."
+    thousands: str = ""
+
+    @classmethod
+    def of(cls, decimal: str | None, thousands: str | None) -> Notation:
+        """Return the notation of two options; the decimal mark is a point, or a comma if points group digits."""
+        return cls(decimal or ("," if thousands == "." else "."), thousands or "")
+
+    @property
+    def pattern(self) -> str:
+        """A regular expression, for pyarrow and for Python, that matches numbers."""
+        mark = f"[{self.decimal}]"
+        plain = f"(?:[0-9]+(?:{mark}[0-9]*)?|{mark}[0-9]+)(?:[eE][+-]?[0-9]+)?"
+        groups = f"[1-9][0-9]{{0,2}}(?:[{self.thousands}][0-9]{{3}})+(?:{mark}[0-9]*)?|" if self.thousands else ""
+        return rf"^[\s\v]*[+-]?(?:{groups}{plain})[\s\v]*$"
+
+    @property
+    def options(self) -> Message:
+        """The parameters of reading that choose it."""
+        decimal, thousands = Remedy("decimal", self.decimal), Remedy("thousands", self.thousands)
+        if not self.thousands:
+            return Message(decimal)
+        return Message(thousands) if self.decimal == "." else thousands + " " + decimal
+
+    def plain(self, value: str) -> str | None:
+        """Return a number with a decimal point and without separators; None if this is no number."""
+        if not _compiled(self.pattern).search(value):
+            return None
+        return value.strip().replace(self.thousands, "").replace(self.decimal, ".")
+
+
+NOTATIONS = (Notation(), Notation(","), *(Notation(d, t) for t in THOUSANDS for d in ".," if d != t))
+"""All that are looked for, those without separators first."""
+
+
+class Doubt(NamedTuple):
+    """A value of a column of numbers that is no number as the column is read, but is one in other notations."""
+
+    value: str
+    line: int
+    readings: tuple[Notation, ...]
+
+
+def notations_of(counts: dict[Notation, int]) -> tuple[Notation, ...]:
+    """Return the notations in which the most values are numbers, given how many are in each.
+
+    A notation with separators counts only if they occur, and one with a decimal comma besides only if that does.
+
+    Examples
+    --------
+    >>> values = ["7,700", "950"]
+    >>> notations_of({each: sum(each.plain(value) is not None for value in values) for each in NOTATIONS})
+    (Notation(decimal=',', thousands=''), Notation(decimal='.', thousands=','))
+    """
+    used = [each for each in NOTATIONS if not each.thousands or counts[each] > counts[each._replace(thousands="")]]
+    most = max(counts[each] for each in used)
+    found = [each for each in used if counts[each] == most]
+    points = {each.thousands for each in found if each.decimal == "." and each.thousands}
+    return tuple(each for each in found if each.decimal == "." or each.thousands not in points)
+
+
+def told_readings(value: str, readings: Iterable[Notation]) -> Message:
+    """Return by which parameters a value is which number.
+
+    Examples
+    --------
+    >>> told_readings("7,700", [Notation(".", ","), Notation(",")])
+    "thousands=',' reads 7700, decimal=',' reads 7.700"
+    """
+    return join_messages(", ", (each.options + f" reads {each.plain(value)}" for each in readings))
+
+
+@lru_cache(maxsize=64)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern.replace("$", r"\Z"), re.ASCII)
+
+
+# Tables as the encoder sees them, from files of any format or from memory.
 
 
 def distinct(column: pa.Array) -> tuple[list[Any], NDArray[np.int32]]:
@@ -486,3 +590,120 @@ def no_number(
         categories = "use " * (not na) + Remedy("categorical", (name,)) + " if the values are categories"
         ways = ("correct it", *missing, categories, SKIP)
     return Problem(text, ways, "not-a-number", value)
+
+
+# Labels of a table: whole numbers, numbers, truth values or names.
+
+LabelKind: TypeAlias = Literal["number", "truth", "name"]
+
+NUMERAL = re.compile(r"\s*+[+-]?(?:\d++(?:\.\d*+)?+|\.\d++)(?:[eE][+-]?\d++)?\s*+", re.ASCII)
+LONGEST_LABEL = 1000  # characters; a longer label is a text that was taken for one
+
+
+def label_kind(field: Field) -> LabelKind:
+    """Return what the labels of a column are."""
+    if field.type == "bool":
+        return "truth"
+    return "number" if field.kind == "number" and field.type != WRITTEN_TRUTH else "name"
+
+
+def label_problems(
+    labels: pa.Array, kind: LabelKind, na: Sequence[str] = (), *, typed: bool = False
+) -> dict[int, Problem]:
+    """Return what is wrong with the rows whose label is missing or of another kind.
+
+    The words of `na` stand for missing labels if labels are names. The usual words do so only among numbers, and
+    not in a table that is `typed`.
+    """
+    if kind == "number" and _are_integers(labels):
+        return {}
+    values, codes = distinct(labels)
+    words = {*(asked_words(na) if kind == "name" or typed else missing_words(na, MISSING_NAMES))}
+    wrong = {code: problem for code, value in enumerate(values) if (problem := _problem(value, kind, words))}
+    if not wrong:
+        return {}
+    rows = np.flatnonzero(np.isin(codes, list(wrong)))
+    return {int(row): wrong[int(codes[row])] for row in rows}
+
+
+def read_labels(labels: pa.Array, kind: LabelKind) -> NDArray[Any]:
+    """Return labels without problems as an array: int64 where all are whole, else float64; bool; or str."""
+    if kind == "number" and _are_integers(labels):
+        return np.frombuffer(labels.buffers()[1], np.int64, len(labels), 8 * labels.offset)
+    values, codes = distinct(labels)
+    if kind == "truth":
+        return np.array([_truth(value) for value in values], bool)[codes]
+    if kind == "name":
+        return np.array([_name(value) for value in values], dtype=np.str_)[codes]
+    numbers = [_number(value) for value in values]
+    if all(isinstance(number, int) for number in numbers):
+        return np.array(numbers, np.int64)[codes]
+    return np.array(numbers, np.float64)[codes]
+
+
+def _are_integers(labels: pa.Array) -> bool:
+    """Return whether labels are int64 without nulls, so that none has to be looked at."""
+    return str(labels.type) == "int64" and labels.null_count == 0 and len(labels) > 0
+
+
+def _problem(value: Any, kind: LabelKind, words: Collection[str]) -> Problem | None:
+    if value is None or value != value or (isinstance(value, str) and not value.strip()):
+        return Problem("the label is missing", ("give the row one", SKIP), "missing-label")
+    if kind == "number":
+        if isinstance(value, bool) or (isinstance(value, str) and not NUMERAL.fullmatch(value)):
+            if isinstance(value, str) and value.strip() in words:
+                told = f"the label is {show_value(value)}, which is taken for missing among numbers"
+                names_a_class = "use " + Remedy("na", "=") + " if it names a class"
+                return Problem(told, ("give the row a number", names_a_class, SKIP), "missing-label", value)
+            return Problem(
+                f"the label {show_value(value)} is no number, but those at the beginning are; write them all "
+                "alike",
+                code="unlike-label",
+                value=value,
+            )
+        if abs(float(value)) == np.inf:
+            return Problem(f"the label {show_value(value)} is not finite", code="unlike-label", value=value)
+        if isinstance(_number(value), int) and abs(int(_number(value))) >= 2**63:
+            return Problem(f"the label {show_value(value)} is beyond 64 bits", code="unlike-label", value=value)
+    if kind == "truth" and not isinstance(value, bool) and str(value).lower() not in ("true", "false"):
+        return Problem(
+            f"the label {show_value(value)} is neither true nor false, as those at the beginning are",
+            code="unlike-label",
+            value=value,
+        )
+    if kind == "name":
+        name = _name(value)
+        if name.strip() in words:
+            told = (
+                f"the label is {show_value(value)}, which " + Remedy("na") + " names as a word for missing values"
+            )
+            return Problem(told, ("give the row one", SKIP), "missing-label", value)
+        if len(name) > LONGEST_LABEL:
+            told = f"the label has {len(name)} characters, more than {LONGEST_LABEL}; name the target with "
+            return Problem(told + Remedy("target"))
+        if "\0" in name:
+            return Problem("the label holds a NUL character")
+    return None
+
+
+def _number(value: Any) -> int | float:
+    """Read a number, as an int where it is whole; an integer that is written as one is never rounded."""
+    if isinstance(value, int):
+        return value
+    if isinstance(value, str):
+        try:
+            return int(value)
+        except ValueError:
+            pass
+    number = float(value)
+    return int(number) if number.is_integer() and abs(number) < LARGEST_EXACT_INTEGER else number
+
+
+def _truth(value: Any) -> bool:
+    return value if isinstance(value, bool) else str(value).lower() == "true"
+
+
+def _name(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value)

@@ -272,7 +272,7 @@ def _replay(X: Any, y: Any) -> None:
 
 
 def _files(folder: Path) -> Iterator[Step]:
-    from rosenblatt.tables.block_layout import checksum
+    from rosenblatt.tables.blocks import checksum
 
     for n_classes in (2, 3):
         rows, table = folder / f"rows{n_classes}.svm", folder / f"table{n_classes}.csv"

@@ -27,18 +27,17 @@ from rosenblatt.rooms import find
 from rosenblatt.rows.labels import ContinuousLabelError
 from rosenblatt.rows.memory import require_features
 from rosenblatt.rows.reals import show_value as as_shown
-from rosenblatt.schema.container import LARGEST_HEADER
+from rosenblatt.schema.codecs import LARGEST_HEADER
 from rosenblatt.tables.formats import CORPUS_FORMATS, named_corpus_format
 from rosenblatt.tables.reading import Options
 from rosenblatt.tables.recipe import Recipe, TableRecipe
 from rosenblatt.tables.source import Source
-from rosenblatt.tables.table import MISSING_NAMES
-from rosenblatt.tables.target_column import NUMERAL
+from rosenblatt.tables.table import MISSING_NAMES, NUMERAL
 
 if TYPE_CHECKING:
     from rosenblatt.sequences.sentences import Corpus
     from rosenblatt.tables.blocks import Blocks, MemoryBlocks
-    from rosenblatt.tables.statistics import Facts
+    from rosenblatt.tables.scaling import Facts
 
 __all__ = [
     "TAGGER",
@@ -212,7 +211,7 @@ def read_table(*places: Place, log: Log = log_info, **options: Any) -> DataTable
 def table_of(source: Source, log: Log) -> DataTable:
     """Return all rows of a source as arrays; see `read_table`."""
     from rosenblatt.learning.scaled import transform_blocks
-    from rosenblatt.tasks.learning import preparation
+    from rosenblatt.tasks.training import preparation
 
     blocks: Any = all_rows(source, numbers=True)
     describe_reading(source, log)
@@ -244,7 +243,7 @@ def open_places(places: Sequence[Any], options: Options, recipe: Recipe | None) 
 
     frames = [place for place in places if not isinstance(place, str)]
     if frames:
-        from rosenblatt.tables.table_source import FrameSource
+        from rosenblatt.tables.file_source import FrameSource
 
         if len(places) > 1:
             raise ParameterError("A data frame must be passed alone. Drop the other data, or join the frames.")

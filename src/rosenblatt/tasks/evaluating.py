@@ -142,7 +142,7 @@ def evaluate(
 
 def _can_be_read_again(source: Source) -> bool:
     """Return whether a source is of files, a built-in set or a data frame, and not of standard input."""
-    from rosenblatt.tables.table_source import FrameSource
+    from rosenblatt.tables.file_source import FrameSource
 
     if not source.files:
         return isinstance(source, FrameSource)
@@ -260,7 +260,7 @@ def evaluate_folds(
     from rosenblatt.learning.scaled import transform_blocks
     from rosenblatt.rows.batch import as_batch
     from rosenblatt.tables.blocks import MemoryBlocks
-    from rosenblatt.tasks.learning import (
+    from rosenblatt.tasks.training import (
         evaluate_predictions,
         fit_prepared,
         is_regression,
@@ -327,7 +327,7 @@ def _of_pipeline(
 
     from rosenblatt.rows.labels import as_labels, one_a_row
     from rosenblatt.tables.in_memory import n_rows_of, take_rows
-    from rosenblatt.tasks.learning import is_regression, takes_groups
+    from rosenblatt.tasks.training import is_regression, takes_groups
 
     last = pipeline.steps[-1][1]
     if takes_groups(last):
