@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from rosenblatt.certify import decide as deciding
 from rosenblatt.certify.hinge import Combined, HingeNewton
 from rosenblatt.certify.problem import SeparationProblem
-from rosenblatt.certify.rigorous import Contradiction, contradiction
+from rosenblatt.certify.rigorous import Contradiction, prove_contradiction
 from rosenblatt.certify.shortcuts import peel
 from rosenblatt.certify.simplex import Meeting
 from rosenblatt.certify.time_limit import Clock
@@ -137,19 +137,19 @@ def in_floats(problem: SeparationProblem) -> str:
         for proposed in newton.run():
             if isinstance(proposed, Combined):
                 Z = part.signed_exactly(proposed.rows)
-                if contradiction(Z, proposed.weights, bias=part.bias) is not None:
+                if prove_contradiction(Z, proposed.weights, bias=part.bias) is not None:
                     return "inseparable"
     except FloatingPointError:
         pass
     rows = np.arange(part.n)  # any weights may be tried: the theorem is not about the solver
-    if contradiction(part.signed_exactly(rows), np.ones(part.n), bias=part.bias) is not None:
+    if prove_contradiction(part.signed_exactly(rows), np.ones(part.n), bias=part.bias) is not None:
         return "inseparable"
     return "undecided"
 
 
 def decided(problem: SeparationProblem) -> str:
     """Decide as fits do, without the exact method for small problems."""
-    with patch.object(deciding, "SMALL", 0), patch.object(deciding, "MANY", 2):
+    with patch.object(deciding, "SMALL_VALUES", 0), patch.object(deciding, "MANY_ROWS_A_WEIGHT", 2):
         found = deciding.decide_in_floats(problem, Clock(None))
     return "inseparable" if isinstance(found, Meeting | Contradiction) else "separable"
 

@@ -70,7 +70,7 @@ def test_degenerate_problems(seed):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_way_of_large_problems_decides_small_ones_alike(seed, monkeypatch):
-    monkeypatch.setattr(decide, "SMALL", 0)
+    monkeypatch.setattr(decide, "SMALL_VALUES", 0)
     for case in oracle.degenerate(100 + seed, examples(250)):
         assert kind(proved(case.X, case.y, bias=case.bias)) == oracle.decide(case), case
 
@@ -78,8 +78,8 @@ def test_the_way_of_large_problems_decides_small_ones_alike(seed, monkeypatch):
 @pytest.mark.parametrize("seed", range(3))
 def test_the_exact_method_alone_decides_alike(seed, monkeypatch):
     """As if floats had proposed nothing of use."""
-    monkeypatch.setattr(decide, "SMALL", 0)
-    monkeypatch.setattr(decide, "guesses", lambda problem, clock: iter(()))
+    monkeypatch.setattr(decide, "SMALL_VALUES", 0)
+    monkeypatch.setattr(decide, "guess", lambda problem, clock: iter(()))
     monkeypatch.setattr(decide.Search, "run", lambda self: iter(()))
     for case in oracle.degenerate(200 + seed, examples(100)):
         assert kind(proved(case.X, case.y, bias=case.bias)) == oracle.decide(case), case
@@ -206,7 +206,7 @@ def test_a_flipped_label(gap):
 @pytest.mark.parametrize("layout", [np.asarray, csr_array])
 @pytest.mark.parametrize("small", [1000, 0])
 def test_what_floats_get_wrong(X, y, expected, layout, small, monkeypatch):
-    monkeypatch.setattr(decide, "SMALL", small)
+    monkeypatch.setattr(decide, "SMALL_VALUES", small)
     found = proved(layout(np.array(X, float)), y)
     case = oracle.Problem(np.array(X, float).tolist(), y, True)
     assert kind(found) == oracle.decide(case)
@@ -301,7 +301,7 @@ def test_time_ends_undecided_and_says_so():
 
 
 def test_what_is_too_large_for_integers_is_said(monkeypatch):
-    monkeypatch.setattr(problem, "LARGEST", 100)
+    monkeypatch.setattr(problem, "MAX_INTEGERS", 100)
     X, y = near_pairs(1e-12)
     found = rb.certify(X, y)
     assert isinstance(found, Undecided)

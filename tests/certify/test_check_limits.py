@@ -127,7 +127,7 @@ def test_vectors_without_end_are_not_made(both):
     many = put(many, ("data", "features"), 2**23)
     with pytest.raises(ProofError, match="numbers"):
         Certificate.from_json(json.dumps(many))
-    assert proof_reader.MOST_NUMBERS <= 2**27
+    assert proof_reader.MAX_NUMBERS <= 2**27
 
 
 NUMERALS = [

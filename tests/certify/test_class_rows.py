@@ -24,7 +24,7 @@ SIDES = ([1, -1, 0], [1, 0, -1], [0, 1, -1], [1, -1, -1], [-1, 1, -1])
 def few(monkeypatch):
     """Use threads and several blocks for little data too."""
     monkeypatch.setattr(threads, "FEW_VALUES", 0)
-    monkeypatch.setattr(class_rows, "BLOCK", 8)
+    monkeypatch.setattr(class_rows, "BLOCK_VALUES", 8)
 
 
 @st.composite
@@ -148,7 +148,7 @@ def test_partitions_are_hashed_once_for_all_proofs(monkeypatch, tables):
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_a_hyperplane_that_does_not_separate_is_found_among_many(monkeypatch, tables, n_jobs, together):
     X, y, proofs = tables
-    monkeypatch.setattr(proof_reader, "TOGETHER", together)
+    monkeypatch.setattr(proof_reader, "NUMBERS_AT_ONCE", together)
     read = rb.certify.check.read_proofs(proofs.to_json())
     at = [k for k, proof in enumerate(read) if proof["verdict"] == "separable"]
     broken = read[at[2]]

@@ -61,7 +61,7 @@ def test_the_first_proof_that_does_not_hold_is_told(data, tables, n_jobs):
 
 @pytest.mark.parametrize("layout", [np.asarray, csr_array])
 def test_fingerprints_are_the_same_on_any_number_of_threads(monkeypatch, layout):
-    monkeypatch.setattr(fingerprint, "BLOCK", 40)
+    monkeypatch.setattr(fingerprint, "BLOCK_VALUES", 40)
     X = np.random.default_rng(0).integers(-2, 3, (90, 7)) / 4
     found = set()
     for n_jobs in (1, 2, 5):

@@ -21,15 +21,15 @@ def table(n=2000, d=3, seed=0):
 
 def tried(n, d, bias=True):
     """Return the rows that are tried alone first."""
-    return decide.first_rows(n, d + bias)
+    return decide.choose_first_rows(n, d + bias)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("most", [0, 2**20])
 def test_rows_that_contradict_each_other_among_few_are_a_proof(layout, bias, most, monkeypatch):
-    monkeypatch.setattr(problem, "FEW", most)  # whether sparse rows become dense
-    monkeypatch.setattr(decide, "guesses", None)  # nothing else is tried
+    monkeypatch.setattr(problem, "MAX_DENSE_VALUES", most)  # whether sparse rows become dense
+    monkeypatch.setattr(decide, "guess", None)  # nothing else is tried
     X, y = table()
     rng = np.random.default_rng(0)
     y = np.where(rng.random(len(y)) < 0.2, 1 - y, y)
@@ -66,7 +66,7 @@ def test_few_rows_of_one_class_alone_decide_nothing(flipped):
 
 
 def test_few_rows_are_a_proof_at_once(monkeypatch):
-    monkeypatch.setattr(decide, "guesses", None)
+    monkeypatch.setattr(decide, "guess", None)
     X, y = table()
     y = np.where(np.random.default_rng(0).random(len(y)) < 0.2, 1 - y, y)
     first = set(tried(*X.shape).tolist())

@@ -69,13 +69,13 @@ def test_row_generation_decides_alike(problem):
     X, y, bias = problem
     whole = rb.certify(X, y, multiclass="direct", bias=bias)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(direct, "WHOLE", 0)
-        patch.setattr(direct, "EACH", 1)
+        patch.setattr(direct, "MAX_VALUES_AT_ONCE", 0)
+        patch.setattr(direct, "ROWS_A_COLUMN", 1)
         assert proved(X, y, bias=bias).verdict == whole.verdict
 
 
 def test_the_perceptron_decides_alike(monkeypatch):
-    monkeypatch.setattr(direct, "LARGE", 0)
+    monkeypatch.setattr(direct, "LARGE_VALUES", 0)
     X, y = load_digits(return_X_y=True)
     assert isinstance(proved(X, y), DirectSeparable)
     assert isinstance(proved(csr_array(X), y), DirectSeparable)
@@ -101,7 +101,7 @@ def test_pairs_may_be_separable_where_no_argmax_is():
 
 
 def test_an_inseparable_pair_decides(monkeypatch):
-    monkeypatch.setattr(direct, "WHOLE", 0)
+    monkeypatch.setattr(direct, "MAX_VALUES_AT_ONCE", 0)
     X, y = load_iris(return_X_y=True)
     found = proved(X, y)
     assert isinstance(found, DirectInseparable)

@@ -29,7 +29,7 @@ def plain(X, signs):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.uint8])
 @pytest.mark.parametrize("block", [1, 12, 2**18])
 def test_every_layout_has_the_plain_fingerprint(zeros, dtype, block, monkeypatch):
-    monkeypatch.setattr(fingerprint, "BLOCK", block)
+    monkeypatch.setattr(fingerprint, "BLOCK_VALUES", block)
     rng = np.random.default_rng(0)
     X = np.where(rng.random((11, 5)) < zeros, 0, rng.integers(1, 200, (11, 5))).astype(dtype)
     X[3], X[4] = 0, 7  # rows without a value, and without a zero

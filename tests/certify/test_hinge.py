@@ -50,7 +50,7 @@ def test_combinations_are_of_few_rows_with_unique_weights():
     method = hinge.HingeNewton(given, Clock(None))
     found = next(each for each in method.run() if isinstance(each, hinge.Combined))
     assert min(found.weights) > 0
-    rows = hinge.fewest(given, found, Clock(None))
+    rows = hinge.choose_fewest(given, found, Clock(None))
     assert len(rows) <= 14
     assert set(rows) <= set(found.rows)
 
@@ -64,10 +64,10 @@ def test_rows_that_a_column_shows_to_have_no_weight():
 
 
 def test_the_perceptron_is_tried_before(monkeypatch):
-    monkeypatch.setattr(shortcuts, "LARGE", 0)
-    monkeypatch.setattr(shortcuts, "FAST", 0.1)  # as if a step of Newton's were dear
+    monkeypatch.setattr(shortcuts, "LARGE_VALUES", 0)
+    monkeypatch.setattr(shortcuts, "PRODUCTS_A_UNIT", 0.1)  # as if a step of Newton's were dear
     monkeypatch.setattr(decide, "HingeNewton", None)
-    monkeypatch.setattr(decide, "MANY_EXACTLY", 10**6)
+    monkeypatch.setattr(decide, "MANY_ROWS_A_WEIGHT_EXACTLY", 10**6)
     for form in (np.asarray, csr_array):
         given = problem(400, 30, separable=True, form=form)
         assert isinstance(decide.decide(given, Clock(None)), decide.Plane)
@@ -75,7 +75,7 @@ def test_the_perceptron_is_tried_before(monkeypatch):
 
 
 def test_values_beyond_floats_are_left_to_exact_arithmetic(monkeypatch):
-    monkeypatch.setattr(shortcuts, "LARGE", 0)
+    monkeypatch.setattr(shortcuts, "LARGE_VALUES", 0)
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((300, 4)) * [1e300, 1.0, 1e-300, 1.0], rng.integers(0, 2, 300)
     found = rb.certify(X, y)
@@ -88,4 +88,4 @@ def test_it_is_not_slower_to_end_than_its_rounds():
     clock = Clock(None)
     proposals = list(hinge.HingeNewton(given, clock).run())
     assert any(isinstance(each, Direction) for each in proposals)
-    assert clock.spent < hinge.ROUNDS * 1e6
+    assert clock.spent < hinge.MAX_NEWTON_STEPS * 1e6

@@ -13,7 +13,15 @@ from rosenblatt.certify import InseparableVerdict, Separable, rigorous, shortcut
 from rosenblatt.certify.algebra import BLAS, FIXED
 from rosenblatt.certify.decide import decide_in_floats
 from rosenblatt.certify.problem import Direction, SeparationProblem
-from rosenblatt.certify.rigorous import contradiction, dependent, norm, recoded, residual, scaled, stretch
+from rosenblatt.certify.rigorous import (
+    bound_norm,
+    bound_residual,
+    bound_stretch,
+    check_dependence,
+    prove_contradiction,
+    recode,
+    scale_columns,
+)
 from rosenblatt.certify.shortcuts import peel
 from rosenblatt.certify.sides import bias_of
 from rosenblatt.certify.time_limit import Clock
@@ -66,12 +74,12 @@ def adversarial(r, shape):
 
 
 def prepared(r):
-    """Return rows, weights and C as `judged` has them."""
+    """Return rows, weights and C as `judge` has them."""
     D = int(r.integers(1, 4))
-    T, _ = scaled(adversarial(r, (int(r.integers(D, D + 5)), D)))
-    weights = rigorous.scaled_down(np.abs(adversarial(r, len(T))) + 2.0**-390)
-    A, _, q = rigorous.equilibrated(T, weights)
-    found = rigorous.independent_columns(T, weights)
+    T, _ = scale_columns(adversarial(r, (int(r.integers(D, D + 5)), D)))
+    weights = rigorous.scale_weights(np.abs(adversarial(r, len(T))) + 2.0**-390)
+    A, _, q = rigorous.equilibrate(T, weights)
+    found = rigorous.choose_columns(T, weights)
     return T, weights, A, q, None if found is None or len(found[0]) < D else found
 
 
@@ -81,12 +89,12 @@ def check_bounds(seeds) -> int:
     for seed in seeds:
         r = np.random.default_rng(seed)
         T, weights, A, q, found = prepared(r)
-        assert Fraction(norm(A)) ** 2 >= squared(exact(A))
+        assert Fraction(bound_norm(A)) ** 2 >= squared(exact(A))
         if found is None or not np.isfinite(found[1]).all() or np.abs(found[1]).max() > 1e30:
             continue
         J, C = found
         T, A, q = T[:, J], A[:, J], q[J]
-        s = stretch(A, C, FIXED.product(A, C))
+        s = bound_stretch(A, C, FIXED.product(A, C))
         if s > 0.0:
             assert stretches(product(exact(A), exact(C)), s)
             told += 1
@@ -94,7 +102,7 @@ def check_bounds(seeds) -> int:
         truth = product(transposed(exact(T)), transposed(exact(weights)))
         truth = [[value * Fraction(2) ** int(power)] for (value,), power in zip(truth, q, strict=True)]
         truth = product(transposed(exact(C)), truth)
-        assert Fraction(residual(T, weights, q, r_, C)) ** 2 >= squared(truth)
+        assert Fraction(bound_residual(T, weights, q, r_, C)) ** 2 >= squared(truth)
     return told
 
 
@@ -134,15 +142,15 @@ def test_a_sum_that_rounds_to_zero_needs_its_error_bound(monkeypatch):
     T, weights, q = np.array([[1.0], [2.0**-60], [-1.0]]), np.ones(3), np.zeros(1, int)
     r = FIXED.combine(T, weights)
     assert r == 0.0
-    assert residual(T, weights, q, r, np.eye(1)) >= 2.0**-60
-    monkeypatch.setattr(rigorous, "gamma", lambda k: 0.0)
-    assert residual(T, weights, q, r, np.eye(1)) < 2.0**-60
+    assert bound_residual(T, weights, q, r, np.eye(1)) >= 2.0**-60
+    monkeypatch.setattr(rigorous, "bound_sum", lambda k: 0.0)
+    assert bound_residual(T, weights, q, r, np.eye(1)) < 2.0**-60
 
 
 def without(monkeypatch, k: int) -> None:
     """Leave out the errors of sums of k products."""
-    whole = rigorous.gamma
-    monkeypatch.setattr(rigorous, "gamma", lambda terms: 0.0 if terms == k + 2 else whole(terms))
+    whole = rigorous.bound_sum
+    monkeypatch.setattr(rigorous, "bound_sum", lambda terms: 0.0 if terms == k + 2 else whole(terms))
 
 
 def test_products_that_cancel_need_the_error_of_their_sum(monkeypatch):
@@ -150,68 +158,68 @@ def test_products_that_cancel_need_the_error_of_their_sum(monkeypatch):
     A, C = np.array([[a, b], [0.0, tiny], [0.0, 0.0]]), np.array([[1.0 / a, -b / tiny / a], [0.0, 1.0 / tiny]])
     B, AC = FIXED.product(A, C), product(exact(A), exact(C))
     assert B[0, 1] == 0.0 != AC[0][1]  # A C seems orthonormal
-    assert stretches(AC, stretch(A, C, B))
+    assert stretches(AC, bound_stretch(A, C, B))
     without(monkeypatch, 2)  # products with C have two terms
-    assert not stretches(AC, stretch(A, C, B))
+    assert not stretches(AC, bound_stretch(A, C, B))
 
 
 def test_a_sum_of_squares_that_rounds_to_one_needs_its_error_bound(monkeypatch):
     A, C = np.full((1000, 1), 0.03162277660168376), np.eye(1)
     AC = exact(A)
-    assert stretches(AC, stretch(A, C, A))
+    assert stretches(AC, bound_stretch(A, C, A))
     without(monkeypatch, 1000)
-    assert not stretches(AC, stretch(A, C, A))
+    assert not stretches(AC, bound_stretch(A, C, A))
 
 
 def test_one_row_contradicts_nothing(monkeypatch):
     Z, weights = np.array([[1.0]]), np.array([0.9])
-    assert contradiction(Z, weights, bias=False) is None
+    assert prove_contradiction(Z, weights, bias=False) is None
     with monkeypatch.context() as patch:  # p above the weights
-        patch.setattr(rigorous, "equilibrated", _doubled)
-        assert contradiction(Z, weights, bias=False) is not None
+        patch.setattr(rigorous, "equilibrate", _doubled)
+        assert prove_contradiction(Z, weights, bias=False) is not None
     with monkeypatch.context() as patch:
         patch.setattr(rigorous.Bound, "ratio", _divided(2.0))
-        assert contradiction(Z, weights, bias=False) is not None
+        assert prove_contradiction(Z, weights, bias=False) is not None
     with monkeypatch.context() as patch:  # without what was computed, the errors alone
-        patch.setattr(rigorous, "residual", lambda *_: 1e-15)
-        assert contradiction(Z, weights, bias=False) is not None
+        patch.setattr(rigorous, "bound_residual", lambda *_: 1e-15)
+        assert prove_contradiction(Z, weights, bias=False) is not None
 
 
 def test_any_matrix_may_be_tried_because_its_stretch_is_bounded(monkeypatch):
     T, weights, C = np.array([[1.0]]), np.array([0.9]), np.array([[2.0**-10]])
-    assert rigorous.judged(T, weights, C)[0].ratio >= 1.0
-    monkeypatch.setattr(rigorous, "stretch", lambda *_: 1.0)
-    assert rigorous.judged(T, weights, C)[0].ratio < 1.0
+    assert rigorous.judge(T, weights, C)[0].ratio >= 1.0
+    monkeypatch.setattr(rigorous, "bound_stretch", lambda *_: 1.0)
+    assert rigorous.judge(T, weights, C)[0].ratio < 1.0
 
 
 def test_norms_are_rounded_up(monkeypatch):
     a = np.full(1001, 0.1)
-    assert Fraction(norm(a)) ** 2 >= squared(exact(a))
-    assert norm(np.array([1e-320, 0.0])) > 0.0
-    assert norm(np.array([np.inf])) == norm(np.array([1e300])) * np.inf == np.inf
-    monkeypatch.setattr(rigorous, "SAFE", 1.0)
+    assert Fraction(bound_norm(a)) ** 2 >= squared(exact(a))
+    assert bound_norm(np.array([1e-320, 0.0])) > 0.0
+    assert bound_norm(np.array([np.inf])) == bound_norm(np.array([1e300])) * np.inf == np.inf
+    monkeypatch.setattr(rigorous, "SAFETY_FACTOR", 1.0)
     low = (np.random.default_rng(k).random(9) for k in range(99))
-    assert any(Fraction(norm(a)) ** 2 < squared(exact(a)) for a in low)
+    assert any(Fraction(bound_norm(a)) ** 2 < squared(exact(a)) for a in low)
 
 
 def test_values_that_cannot_be_scaled_exactly_are_refused():
-    assert scaled(np.array([[3.0], [0.25]]))[1]
+    assert scale_columns(np.array([[3.0], [0.25]]))[1]
     for pair in ([1e300, 1e-300], [1.0, 5e-324], [1.0, 2.0**-500]):
-        assert not scaled(np.array(pair)[:, None])[1]
-    assert contradiction(np.array([[1.0], [-1e-300]]), np.array([1e-300, 1.0]), bias=False) is None
+        assert not scale_columns(np.array(pair)[:, None])[1]
+    assert prove_contradiction(np.array([[1.0], [-1e-300]]), np.array([1e-300, 1.0]), bias=False) is None
 
 
 def test_weights_must_be_positive():
     Z = np.array([[1.0], [-1.0], [1.0]])
-    assert contradiction(Z, np.array([1.0, 2.0, 1.0]), bias=False) is not None
+    assert prove_contradiction(Z, np.array([1.0, 2.0, 1.0]), bias=False) is not None
     for wrong in (0.0, -1.0, np.nan, np.inf, 1e-200):
-        assert contradiction(Z, np.array([1.0, 1.0, wrong]), bias=False) is None
+        assert prove_contradiction(Z, np.array([1.0, 1.0, wrong]), bias=False) is None
 
 
 def test_constant_and_two_valued_features_become_whole_numbers():
     y = np.array([1.0, -1.0, 1.0, -1.0])
     X = np.array([[0.3, 7.0, 1.5], [0.3, -0.1, 2.5], [0.3, 7.0, 3.5], [0.3, -0.1, 4.5]])
-    Z = recoded(y[:, None] * np.hstack([X, np.ones((4, 1))]))
+    Z = recode(y[:, None] * np.hstack([X, np.ones((4, 1))]))
     assert (Z[:, 0] == 0.0).all()
     assert (Z[:, 1] * y).tolist() == [1.0, 0.0, 1.0, 0.0]
     assert (Z[:, 2] * y).tolist() == [1.5, 2.5, 3.5, 4.5]
@@ -223,16 +231,18 @@ def test_dependent_columns_are_checked_in_integers():
     rest = np.column_stack([B @ [1.0, -2.0, 0.5], B @ [1.0, 1.0, 1.0] / 3.0 * 3.0])
     T = np.hstack([B, rest])
     near = np.array([[1.0, 1.0], [-2.0, 1.0], [0.5, 1.0]]) + 1e-9
-    assert dependent(T, np.arange(3), np.array([3, 4]), near)
+    assert check_dependence(T, np.arange(3), np.array([3, 4]), near)
     T[7, 4] = np.nextafter(T[7, 4], 99.0)
-    assert not dependent(T, np.arange(3), np.array([3, 4]), near)
-    assert not dependent(np.array([[0.1, 0.3], [0.7, 2.1]]), np.array([0]), np.array([1]), np.array([[3.0]]))
+    assert not check_dependence(T, np.arange(3), np.array([3, 4]), near)
+    assert not check_dependence(
+        np.array([[0.1, 0.3], [0.7, 2.1]]), np.array([0]), np.array([1]), np.array([[3.0]])
+    )
 
 
 def test_the_bound_refuses_and_exact_arithmetic_takes_over():
     Z = np.array([[1.0, 1.0], [-1.0, -1.0], [1.0 + 2.0**-52, 1.0]])
-    assert contradiction(Z[:2], np.ones(2), bias=True) is not None  # the same row in both classes
-    assert contradiction(Z[1:], np.ones(2), bias=True) is None  # separable, by a rounding
+    assert prove_contradiction(Z[:2], np.ones(2), bias=True) is not None  # the same row in both classes
+    assert prove_contradiction(Z[1:], np.ones(2), bias=True) is None  # separable, by a rounding
     above = np.abs(np.random.default_rng(0).standard_normal((40, 3)))
     flat = np.array([[0.1, 0.2, 0.0], [0.7, 0.1, 0.0], [0.3, 0.9, 0.0]])
     X = np.vstack([above, flat, [flat.sum(axis=0) / 3.0], -above])  # the hulls touch in x3 = 0, and only there
@@ -295,28 +305,28 @@ def _divided(factor):
     return property(lambda self: self.residual / self.stretch / factor if self.stretch > 0.0 else np.inf)
 
 
-def _doubled(T, weights, equilibrated=rigorous.equilibrated):
+def _doubled(T, weights, equilibrated=rigorous.equilibrate):
     A, p, q = equilibrated(T, weights)
     return 2.0 * A, p + 1, q
 
 
-def _all_forced(X, y, bias, forced=shortcuts._forced_dense):
+def _all_forced(X, y, bias, forced=shortcuts._force_dense):
     layer = forced(X, y, bias)
     return None if layer is None else layer._replace(rows=np.arange(len(X)))
 
 
 MUTANTS = {
-    "weights of twice the size": (rigorous, "equilibrated", _doubled, ["near", "ulp", "touching"]),
+    "weights of twice the size": (rigorous, "equilibrate", _doubled, ["near", "ulp", "touching"]),
     "rows where the feature is c peel off too": (
         shortcuts,
-        "_forced_dense",
+        "_force_dense",
         _all_forced,
         ["touching", "integers"],
     ),
     "half the bound": (rigorous.Bound, "ratio", _divided(2.0), ["near", "ulp", "touching"]),
     "a bound of nearly nothing": (rigorous.Bound, "ratio", _divided(2.0**20), ["near", "ulp", "touching"]),
-    "dependence unchecked": (rigorous, "dependent", lambda *_: True, ["singular", "collinear"]),
-    "weights of 0": (rigorous, "scaled_down", lambda weights: np.maximum(weights, 0.0), ["touching", "near"]),
+    "dependence unchecked": (rigorous, "check_dependence", lambda *_: True, ["singular", "collinear"]),
+    "weights of 0": (rigorous, "scale_weights", lambda weights: np.maximum(weights, 0.0), ["touching", "near"]),
 }
 
 
@@ -338,8 +348,8 @@ def test_the_loops_equal_blas_up_to_rounding(width):
     assert np.allclose(FIXED.times(A, b), A @ b, rtol=1e-12)
     assert FIXED.solver(-G, 0.0) is BLAS.solver(-G, 0.0) is None
     R = G.copy()
-    assert not FIXED.factorised(G.copy(), 1e9)
-    assert FIXED.factorised(R, 1e-9)
+    assert not FIXED.factorise(G.copy(), 1e9)
+    assert FIXED.factorise(R, 1e-9)
     assert np.allclose(np.triu(R), np.linalg.cholesky(G).T)
     assert np.allclose(FIXED.inverse(R), np.linalg.inv(np.triu(R)))
     more = np.hstack([A, A[:, :2] + A[:, 2:4]])

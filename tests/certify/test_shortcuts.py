@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from rosenblatt.certify import shortcuts
-from rosenblatt.certify.shortcuts import equal_rows, peel
+from rosenblatt.certify.shortcuts import find_equal_rows, peel
 from rosenblatt.margins.matrix import Matrix
 from rosenblatt.rows.features import as_rows
 
@@ -27,8 +27,8 @@ def test_equal_rows_are_found_wherever_they_are(layout, data):
     first = data.draw(st.integers(1, 50))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(shortcuts, "SAMPLE_ROWS", first)
-        patch.setattr(shortcuts, "GROWTH", 2)
-        pair = equal_rows(matrix(rows, layout), codes)
+        patch.setattr(shortcuts, "GROWTH_FACTOR", 2)
+        pair = find_equal_rows(matrix(rows, layout), codes)
     classes = [{int(code) for row, code in zip(rows, codes, strict=True) if row == each} for each in rows]
     if pair is None:
         assert all(len(each) == 1 for each in classes)
@@ -52,18 +52,18 @@ def test_the_rest_is_not_read_once_a_pair_is_found(layout, monkeypatch):
         digest(matrix, odd, rows, digests)
 
     monkeypatch.setattr(shortcuts, "_digest", noted)
-    assert equal_rows(matrix(X, layout), codes) == (300, 7)
+    assert find_equal_rows(matrix(X, layout), codes) == (300, 7)
     assert read == [512]
     codes[300] = 0.0
-    assert equal_rows(matrix(X, layout), codes) == (4999, 300)
+    assert find_equal_rows(matrix(X, layout), codes) == (4999, 300)
     assert read == [512, 512, 4096, 5000]
 
 
 def test_rows_of_one_hash_are_compared(monkeypatch):
     monkeypatch.setattr(shortcuts, "_digest", lambda matrix, odd, rows, digests: digests[rows].fill(0))
     X = np.array([[1.0], [2.0], [2.0], [3.0]])
-    assert equal_rows(matrix(X, "dense"), np.array([0, 0, 1, 1])) == (2, 1)
-    assert equal_rows(matrix(X, "dense"), np.array([0, 1, 1, 1])) is None
+    assert find_equal_rows(matrix(X, "dense"), np.array([0, 0, 1, 1])) == (2, 1)
+    assert find_equal_rows(matrix(X, "dense"), np.array([0, 1, 1, 1])) is None
 
 
 def left_by_definition(rows, y, bias) -> set[int]:
@@ -98,7 +98,7 @@ def test_rows_left_are_those_that_no_feature_forces(dtype, bias, data):
     y = np.array(data.draw(st.lists(st.sampled_from([1.0, -1.0]), min_size=len(rows), max_size=len(rows))))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(shortcuts, "SAMPLE_ROWS", data.draw(st.integers(1, 12)))
-        patch.setattr(shortcuts, "GROWTH", 2)
+        patch.setattr(shortcuts, "GROWTH_FACTOR", 2)
         shown = peel(np.array(rows, dtype), y, bias=bias)
     assert set(np.flatnonzero(shown.left)) == left_by_definition(rows, y, bias)
     if not shown.left.any():

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::rosenblatt.exceptions.TrivialSe
 @pytest.fixture
 def hurried(monkeypatch):
     """Allow no work for ties."""
-    monkeypatch.setattr(separability, "LEAST", 0.0)
+    monkeypatch.setattr(separability, "TIES_WORK", 0.0)
     monkeypatch.setattr(separability.Clock, "part", lambda self, work: separability.Clock(None, 0.0))
 
 

@@ -66,7 +66,7 @@ def test_its_own_hyperplane_is_the_first_one_tried(rows, bias, scale, monkeypatc
     w = np.array([1.0 / scale, 1.0, 0.5])
     y = np.where(X @ w > 0, 1, -1)
     clf = trained(X, y, bias=bias, fit={"coef_init": w}, order="cyclic", max_iter=1)
-    monkeypatch.setattr(decide, "guesses", None)
+    monkeypatch.setattr(decide, "guess", None)
     monkeypatch.setattr(decide, "by_simplex", None)
     monkeypatch.setattr(decide, "Search", None)
     found = clf.certify(X, y)

@@ -18,7 +18,7 @@ from rosenblatt.typing import Floats, Ints
 
 Solver: TypeAlias = Callable[[Floats], Floats]
 
-AT_ONCE = 8  # rows whose products are added to a row of a Gram matrix in one sweep
+ROWS_AT_ONCE = 8  # rows whose products are added to a row of a Gram matrix in one sweep
 HALVINGS = 20  # halvings of the interval of a step length
 
 
@@ -68,7 +68,7 @@ class Fixed:
         """Return a function that solves (G + ridge I) x = b; None if that matrix is not positive definite."""
         R = G.copy()
         R[np.diag_indices_from(R)] += ridge
-        if not self.factorised(R):
+        if not self.factorise(R):
             return None
 
         def solve(b: Floats) -> Floats:
@@ -78,7 +78,7 @@ class Fixed:
 
         return solve
 
-    def factorised(self, G: Floats, least: float = 0.0) -> bool:
+    def factorise(self, G: Floats, least: float = 0.0) -> bool:
         """Turn a matrix into its Cholesky factor R, G = Rᵀ R, in the upper triangle; tell if that was possible.
 
         It was not if a pivot is not above `least`.
@@ -120,8 +120,8 @@ def fixed_combine(A: Floats, r: Floats, out: Floats) -> None:
 def fixed_gram(A: Floats, G: Floats) -> None:
     """Set G = Aᵀ A: the products of eight rows are added at a time, in pairs; those of the last rows singly."""
     n, d = A.shape
-    whole = n - n % AT_ONCE
-    for k in range(0, whole, AT_ONCE):
+    whole = n - n % ROWS_AT_ONCE
+    for k in range(0, whole, ROWS_AT_ONCE):
         for i in range(d):
             a, b, c, e = A[k, i], A[k + 1, i], A[k + 2, i], A[k + 3, i]
             p, q, r, s = A[k + 4, i], A[k + 5, i], A[k + 6, i], A[k + 7, i]
@@ -146,8 +146,8 @@ def fixed_factor(R: Floats, least: float) -> bool:
     Eight rows at a time: they are finished, and then subtracted from the rest together.
     """
     n = R.shape[0]
-    for k in range(0, n, AT_ONCE):
-        stop = min(n, k + AT_ONCE)
+    for k in range(0, n, ROWS_AT_ONCE):
+        stop = min(n, k + ROWS_AT_ONCE)
         for m in range(k, stop):
             if not R[m, m] > least:
                 return False
@@ -223,8 +223,8 @@ def fixed_inverse(R: Floats, out: Floats) -> None:
     n = R.shape[0]
     for i in range(n - 1, -1, -1):
         out[i, i] = 1.0
-        stop = n - (n - i - 1) % AT_ONCE
-        for k in range(i + 1, stop, AT_ONCE):
+        stop = n - (n - i - 1) % ROWS_AT_ONCE
+        for k in range(i + 1, stop, ROWS_AT_ONCE):
             a, b, c, e = R[i, k], R[i, k + 1], R[i, k + 2], R[i, k + 3]
             p, q, r, s = R[i, k + 4], R[i, k + 5], R[i, k + 6], R[i, k + 7]
             for j in range(k, n):
@@ -243,9 +243,9 @@ def fixed_inverse(R: Floats, out: Floats) -> None:
 def fixed_product(A: Floats, C: Floats, out: Floats) -> None:
     """Set out = A C, where C is upper triangular and out is 0: eight rows of C at a time, the last ones singly."""
     n, d = A.shape
-    whole = d - d % AT_ONCE
+    whole = d - d % ROWS_AT_ONCE
     for i in range(n):
-        for k in range(0, whole, AT_ONCE):
+        for k in range(0, whole, ROWS_AT_ONCE):
             a, b, c, e = A[i, k], A[i, k + 1], A[i, k + 2], A[i, k + 3]
             p, q, r, s = A[i, k + 4], A[i, k + 5], A[i, k + 6], A[i, k + 7]
             for j in range(k, d):

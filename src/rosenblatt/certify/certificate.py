@@ -457,14 +457,14 @@ class InseparableVerdict(Answer):
         rosenblatt.exceptions.UndecidedError
             If the rows were not kept: they were too many, or this was read from a file.
         """
-        from rosenblatt.certify.separability import proof_of
+        from rosenblatt.certify.separability import make_proof
 
         if self.kept is None:
             raise UndecidedError(
                 "The rows of this verdict were not kept, so its exact proof cannot be made here. Call "
                 "rosenblatt.certify(X, y) with the data."
             )
-        return proof_of(self)
+        return make_proof(self)
 
     @property
     def known(self) -> Certificate:
@@ -578,9 +578,9 @@ def _combination(rows: Any, weights: tuple[int, ...] | tuple[Fraction, ...]) -> 
 
 # Certificates in words, with numbers where they are few.
 
-FEW = 8  # the most terms that are written out
-LONG = 12  # the most digits that are written out
-LISTED = 12  # the most row numbers that are listed
+MAX_TERMS = 8  # the most terms that are written out
+MAX_DIGITS = 12  # the most digits that are written out
+MAX_LISTED_ROWS = 12  # the most row numbers that are listed
 HALVES = dict(zip([Fraction(each) for each in ("1/2", "1/3", "2/3", "1/4", "3/4")], "½⅓⅔¼¾", strict=True))
 
 
@@ -634,7 +634,7 @@ def number(value: Fraction) -> str:
     """
     if value in HALVES:
         return HALVES[value]
-    if max(abs(value.numerator), value.denominator) < 10**LONG:
+    if max(abs(value.numerator), value.denominator) < 10**MAX_DIGITS:
         return str(value)
     try:
         return f"≈{float(value):.4g}"
@@ -644,8 +644,8 @@ def number(value: Fraction) -> str:
 
 def listed(rows: Sequence[object]) -> str:
     """Write a list of row numbers or names, only the first of them if they are many."""
-    more = f" and {len(rows) - LISTED} more" if len(rows) > LISTED else ""
-    return ", ".join(map(str, rows[:LISTED])) + more
+    more = f" and {len(rows) - MAX_LISTED_ROWS} more" if len(rows) > MAX_LISTED_ROWS else ""
+    return ", ".join(map(str, rows[:MAX_LISTED_ROWS])) + more
 
 
 def _plane(certificate: Separable) -> list[str]:
@@ -662,7 +662,7 @@ def _plane(certificate: Separable) -> list[str]:
 
 
 def _few(w: Sequence[Fraction]) -> bool:
-    return sum(map(bool, w)) <= FEW
+    return sum(map(bool, w)) <= MAX_TERMS
 
 
 def _function(certificate: Answer, w: Sequence[Fraction], b: Fraction) -> str:
@@ -682,7 +682,7 @@ def _function(certificate: Answer, w: Sequence[Fraction], b: Fraction) -> str:
 def _combined_rows(certificate: Inseparable, first: int) -> list[str]:
     rows = listed([row + first for row in certificate.support])
     points = certificate.points
-    few = len(certificate.support) <= FEW and certificate.data.features <= FEW
+    few = len(certificate.support) <= MAX_TERMS and certificate.data.features <= MAX_TERMS
     if points is None or not few:
         return [f"Its rows are {rows}."]
     if certificate.bias and len(points) == 2:

@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 
 from rosenblatt.certify.fingerprint import Fingerprint
 from rosenblatt.certify.problem import Direction, SeparationProblem, largest_values
-from rosenblatt.certify.shortcuts import row_digests
+from rosenblatt.certify.shortcuts import digest_rows
 from rosenblatt.margins.matrix import Matrix
 from rosenblatt.rows.batch import Batch, as_batch
 from rosenblatt.rows.features import require_finite
 from rosenblatt.threads import ordered
 from rosenblatt.typing import Floats, Ints
 
-BLOCK = 2**17  # values of rows that are scored together: a megabyte
-WIDEST = 2**22  # numbers in the hyperplanes that are tested together, or largest values that are kept
+BLOCK_VALUES = 2**17  # values of rows that are scored together: a megabyte
+MAX_NUMBERS = 2**22  # numbers in the hyperplanes that are tested together, or largest values that are kept
 
 ClassSigns = NDArray[np.int8]
 """The side of each class: 1, −1, or 0 if it takes no part."""
@@ -69,13 +69,13 @@ class ClassRows:
         With `digests`, find those of all rows too: questions that are not small look for equal rows.
         """
         batch, k = self.batch, len(self.batch.classes)
-        if self._largest is None and k * batch.n_features <= WIDEST:
+        if self._largest is None and k * batch.n_features <= MAX_NUMBERS:
             present = np.flatnonzero(batch.counts)
             largest = np.zeros((k, batch.n_features))
             largest[present] = list(ordered(lambda k: largest_values(batch.take(batch.codes == k)), present))
             self._largest = largest
         if digests and self._digests is None:
-            self._digests = row_digests(Matrix(batch, bias=False))
+            self._digests = digest_rows(Matrix(batch, bias=False))
 
     def sides(self, classes: ClassSigns, *, bias: bool) -> TwoSidedRows:
         """Return the rows of two sides."""
@@ -101,7 +101,7 @@ class ClassRows:
         if not planes:
             return found
         problem = SeparationProblem(self.batch, np.ones(self.batch.n_rows), bias=True, largest=self._most(...))
-        step = max(1, WIDEST // max(problem.width, len(self.batch.classes)))
+        step = max(1, MAX_NUMBERS // max(problem.width, len(self.batch.classes)))
         for start in range(0, len(planes), step):
             found[start : start + step] = self._tested(problem, planes[start : start + step])
         return found
@@ -121,7 +121,7 @@ class ClassRows:
             """Yield some rows of a class at a time, after the hyperplanes that the class takes part in."""
             for k in range(sides.shape[1]):
                 asked, rows = np.flatnonzero(sides[:, k]), np.flatnonzero(self.batch.codes == k)
-                own, step = W[:, asked], max(1, BLOCK // max(problem.size // problem.n, len(asked)))
+                own, step = W[:, asked], max(1, BLOCK_VALUES // max(problem.size // problem.n, len(asked)))
                 for start in range(0, len(rows) if len(asked) else 0, step):
                     yield asked, own, rows[start : start + step], k
 

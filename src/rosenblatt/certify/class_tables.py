@@ -14,7 +14,7 @@ from rosenblatt.certify.verify import first_refuted
 from rosenblatt.escaping import html_table, printable
 from rosenblatt.exceptions import UndecidedError
 
-NAMED = 5  # the most pairs, and classes, that are named in a sentence
+MAX_NAMED = 5  # the most pairs, and classes, that are named in a sentence
 MARKS = {"separable": "yes", "inseparable": "no", "undecided": "?"}
 
 
@@ -80,8 +80,8 @@ class Verdicts(NamedTuple):
         elif len(no) == total:
             yield "no pair of classes is separable"
         elif no:
-            named = ", ".join(f"{printable(a)} and {printable(b)}" for a, b in no[:NAMED])
-            named += ", …" if len(no) > NAMED else ""
+            named = ", ".join(f"{printable(a)} and {printable(b)}" for a, b in no[:MAX_NAMED])
+            named += ", …" if len(no) > MAX_NAMED else ""
             yield f"{len(no)} of {total} pairs of classes {_are(no)} not separable ({named})"
         if unknown := total - len(yes) - len(no):
             many = f"all {total}" if unknown == total else f"{unknown} of {total}"
@@ -119,7 +119,7 @@ def _classes(labels: Sequence[Hashable], n_classes: int) -> str:
     names = [printable(label) for label in labels]
     if len(names) == 1:
         return f"class {names[0]}"
-    if len(names) > NAMED:
+    if len(names) > MAX_NAMED:
         return f"{len(names)} of {n_classes} classes"
     return f"classes {', '.join(names[:-1])} and {names[-1]}"
 

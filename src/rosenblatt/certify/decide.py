@@ -9,12 +9,12 @@ from typing import TypeAlias
 
 import numpy as np
 
-from rosenblatt.certify.hinge import Combined, HingeNewton, fewest
+from rosenblatt.certify.hinge import Combined, HingeNewton, choose_fewest
 from rosenblatt.certify.problem import Direction, SeparationProblem
 from rosenblatt.certify.rationals import nearest
-from rosenblatt.certify.rigorous import Contradiction, contradiction
+from rosenblatt.certify.rigorous import Contradiction, prove_contradiction
 from rosenblatt.certify.search import Search, nearest_rows
-from rosenblatt.certify.shortcuts import Peeling, equal_rows, guesses, peel, takes_newton
+from rosenblatt.certify.shortcuts import Peeling, find_equal_rows, guess, peel, takes_newton
 from rosenblatt.certify.sides import bias_of
 from rosenblatt.certify.simplex import Meeting, Simplex
 from rosenblatt.certify.time_limit import PYTHON, Clock, exact_work
@@ -22,20 +22,24 @@ from rosenblatt.loops.passes import scores
 from rosenblatt.typing import Ints
 
 # These choose what is tried next, and decide nothing.
-SMALL = 1000  # problems of up to this many values are solved exactly at once
-MANY = 8  # rows for each weight above which few are tried first in floats
-MANY_EXACTLY = 32  # the same where floats only propose, and all rows are multiplied by BLAS
-FEW = 4  # rows for each weight that are tried alone
-ATTEMPTS = 5  # with few rows, before all are
-STEPS = 30  # of Newton's method with few rows
-NEAR = 1.5  # rows of smaller margin in an attempt take part in the next
-COPIED = 2**23  # the most values of rows that are copied to be multiplied in a fixed order
-BOUNDED = 0.5  # units of work to bound rounding errors, for each value and column
-PAYS = 1 / 4  # of dense rows that a round of peeling must remove to be worth reading the rest once more
-EARLY = 4096  # rows among which equal ones are sought before anything else
-SECONDS = 0.5  # the time of exact equations of 300 rows, roughly; it grows with the cube of their number
+SMALL_VALUES = 1000  # problems of up to this many values are solved exactly at once
+MANY_ROWS_A_WEIGHT = 8  # rows for each weight above which few are tried first in floats
+MANY_ROWS_A_WEIGHT_EXACTLY = 32  # the same where floats only propose, and all rows are multiplied by BLAS
+FEW_ROWS_A_WEIGHT = 4  # rows for each weight that are tried alone
+MAX_ATTEMPTS = 5  # with few rows, before all are
+MAX_NEWTON_STEPS = 30  # of Newton's method with few rows
+NEAR_MARGIN = 1.5  # rows of smaller margin in an attempt take part in the next
+MAX_COPIED_VALUES = 2**23  # the most values of rows that are copied to be multiplied in a fixed order
+BOUND_WORK_A_PRODUCT = 0.5  # units of work to bound rounding errors, for each value and column
+LEAST_PEELED_SHARE = (
+    1 / 4
+)  # of dense rows that a round of peeling must remove to be worth reading the rest once more
+EARLY_ROWS = 4096  # rows among which equal ones are sought before anything else
+SECONDS_FOR_300_ROWS = (
+    0.5  # the time of exact equations of 300 rows, roughly; it grows with the cube of their number
+)
 READING = "reading the data"
-LENGTHS = (53, 106, 212, 424)  # the bits that an exact vector is shortened to, if that suffices
+LENGTHS_BITS = (53, 106, 212, 424)  # the bits that an exact vector is shortened to, if that suffices
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,11 +73,11 @@ def decide_in_floats(
     return _decide(problem, clock, guess, exact=False)
 
 
-def proved(problem: SeparationProblem, found: Contradiction, clock: Clock) -> Meeting:
+def prove(problem: SeparationProblem, found: Contradiction, clock: Clock) -> Meeting:
     """Return the exact proof that rows contradict each other, which floats have proved to exist."""
     part = problem.some(found.rows)
-    few = fewest(part, Combined(np.arange(part.n), found.weights), clock)
-    meeting = _meeting(part, few, clock)
+    few = choose_fewest(part, Combined(np.arange(part.n), found.weights), clock)
+    meeting = _solve_meeting(part, few, clock)
     if meeting is None:
         decided = by_simplex(part, clock, np.arange(part.n), few.tolist())
         assert isinstance(decided, Meeting), "floats have proved that nothing separates these rows"
@@ -84,27 +88,32 @@ def proved(problem: SeparationProblem, found: Contradiction, clock: Clock) -> Me
 def _decide(
     problem: SeparationProblem, clock: Clock, guess: Direction | None, *, exact: bool
 ) -> Decision | Contradiction:
-    if guess is not None and (plane := _plane(problem, guess)) is not None:
+    if guess is not None and (plane := _check_plane(problem, guess)) is not None:
         return plane
-    if problem.n * problem.width <= SMALL:
+    if problem.n * problem.width <= SMALL_VALUES:
         return by_simplex(problem, clock, np.arange(problem.n))
     clock.spend(problem.size, READING)
     clock.spend(2 * problem.size, READING)
-    if (pair := equal_rows(problem.matrix, problem.y, problem.digests, among=EARLY)) is not None:
+    if (pair := find_equal_rows(problem.matrix, problem.y, problem.digests, among=EARLY_ROWS)) is not None:
         return Meeting(np.array(pair), [1, 1])
-    peeling = peel(problem.matrix.X, problem.y, bias=problem.bias, least=0.0 if problem.sparse else PAYS)
+    peeling = peel(
+        problem.matrix.X, problem.y, bias=problem.bias, least=0.0 if problem.sparse else LEAST_PEELED_SHARE
+    )
     rows = np.flatnonzero(peeling.left)
-    if 2 * len(rows) <= problem.n and (found := _peeled(problem, clock, peeling, rows, exact)) is not None:
+    if 2 * len(rows) <= problem.n and (found := _decide_peeled(problem, clock, peeling, rows, exact)) is not None:
         return found
-    for proposed in _among_few(problem, clock, fixed=not exact):
-        if (answer := _judged(problem, proposed, clock, exact)) is not None:
+    for proposed in _try_few(problem, clock, fixed=not exact):
+        if (answer := _judge(problem, proposed, clock, exact)) is not None:
             return answer
-    if problem.n > EARLY and (pair := equal_rows(problem.matrix, problem.y, problem.digests)) is not None:
+    if (
+        problem.n > EARLY_ROWS
+        and (pair := find_equal_rows(problem.matrix, problem.y, problem.digests)) is not None
+    ):
         return Meeting(np.array(pair), [1, 1])
     return _decide_all(problem, clock, exact)
 
 
-def _peeled(
+def _decide_peeled(
     problem: SeparationProblem, clock: Clock, peeling: Peeling, rows: Ints, exact: bool
 ) -> Decision | Contradiction | None:
     """Decide by the rows left when forced ones are removed; None if the plane made of their proofs fails."""
@@ -122,31 +131,31 @@ def _peeled(
             last[used] = np.ldexp(found.v.high[: part.d], -part.scale)
     w = peeling.normal(problem.matrix.X, problem.y, last)
     direction = problem.direction(w[:-1]) if np.isfinite(w).all() else None
-    return None if direction is None else _plane(problem, direction[0])
+    return None if direction is None else _check_plane(problem, direction[0])
 
 
-def first_rows(n: int, width: int) -> Ints:
+def choose_first_rows(n: int, width: int) -> Ints:
     """Return the rows that are tried first: any, always the same."""
-    return np.unique(np.random.default_rng(1).integers(n, size=FEW * width))
+    return np.unique(np.random.default_rng(1).integers(n, size=FEW_ROWS_A_WEIGHT * width))
 
 
-def _among_few(problem: SeparationProblem, clock: Clock, *, fixed: bool) -> Iterator[Direction | Combined]:
+def _try_few(problem: SeparationProblem, clock: Clock, *, fixed: bool) -> Iterator[Direction | Combined]:
     """Yield combinations of few of many rows that may be 0, and vectors that may separate all rows.
 
     The first few rows are any. The next are those that mattered, those of least margin under the vector found, and
     some more: on noisy rows, those of least margin alone are separable.
     """
     D, n = problem.width, problem.n
-    if not takes_newton(problem) or n <= (MANY if fixed else MANY_EXACTLY) * D:
+    if not takes_newton(problem) or n <= (MANY_ROWS_A_WEIGHT if fixed else MANY_ROWS_A_WEIGHT_EXACTLY) * D:
         return
-    random, rows = np.random.default_rng(0), first_rows(n, D)
-    for _ in range(ATTEMPTS):
+    random, rows = np.random.default_rng(0), choose_first_rows(n, D)
+    for _ in range(MAX_ATTEMPTS):
         few = problem.some(rows)
         if problem.bias and not (len(few.positive) and len(few.negative)):
-            rows = np.union1d(rows, random.integers(n, size=FEW * D))
+            rows = np.union1d(rows, random.integers(n, size=FEW_ROWS_A_WEIGHT * D))
             continue
         newton = HingeNewton(few, clock, fixed=fixed)
-        for proposed in newton.run(STEPS):
+        for proposed in newton.run(MAX_NEWTON_STEPS):
             if isinstance(proposed, Combined):
                 yield Combined(rows[proposed.rows], proposed.weights)
         w, margins = newton.weights(), np.empty(n)
@@ -155,26 +164,26 @@ def _among_few(problem: SeparationProblem, clock: Clock, *, fixed: bool) -> Iter
         margins *= problem.y
         if margins.min() > 0.0 and (found := problem.direction(w[:-1])) is not None:
             yield found[0]
-        least = np.argpartition(margins, FEW * D // 2)[: FEW * D // 2]
-        mattered = rows[newton.margins < NEAR]
+        least = np.argpartition(margins, FEW_ROWS_A_WEIGHT * D // 2)[: FEW_ROWS_A_WEIGHT * D // 2]
+        mattered = rows[newton.margins < NEAR_MARGIN]
         rows = np.unique(np.concatenate([mattered, least, random.integers(n, size=D)]))
 
 
 def _decide_all(problem: SeparationProblem, clock: Clock, exact: bool) -> Decision | Contradiction:
     """Decide with all rows: by guesses, Newton's method, a linear program, and the exact simplex method."""
     last: Direction | None = None
-    for v in guesses(problem, clock):
+    for v in guess(problem, clock):
         clock.spend(problem.size, READING)
-        if (plane := _plane(problem, v)) is not None:
+        if (plane := _check_plane(problem, v)) is not None:
             return plane
         last = v
     if takes_newton(problem):
-        fixed = not exact and problem.n * problem.width <= COPIED
+        fixed = not exact and problem.n * problem.width <= MAX_COPIED_VALUES
         for proposed in HingeNewton(problem, clock, fixed=fixed).run():
-            if (answer := _judged(problem, proposed, clock, exact)) is not None:
+            if (answer := _judge(problem, proposed, clock, exact)) is not None:
                 return answer
             if isinstance(proposed, Combined):
-                if not exact and (answer := _judged(problem, proposed, clock, exact=True)) is not None:
+                if not exact and (answer := _judge(problem, proposed, clock, exact=True)) is not None:
                     return answer
                 break  # the rows nearly contradict each other, by less than these floats resolve
             last = proposed
@@ -182,24 +191,24 @@ def _decide_all(problem: SeparationProblem, clock: Clock, exact: bool) -> Decisi
     held = np.empty(0, np.int64)
     for found in search.run():
         held = found.rows
-        answer = _plane(problem, found.v) if found.v is not None else _meeting(problem, held, clock)
+        answer = _check_plane(problem, found.v) if found.v is not None else _solve_meeting(problem, held, clock)
         if answer is not None:
             return answer
     rows = np.flatnonzero(search.inside)
     return by_simplex(problem, clock, rows, np.searchsorted(rows, held).tolist())
 
 
-def _judged(
+def _judge(
     problem: SeparationProblem, proposed: Direction | Combined, clock: Clock, exact: bool
 ) -> Decision | Contradiction | None:
     """Return what is proved by a vector that may separate, or by rows that may contradict each other, or None."""
     if isinstance(proposed, Direction):
-        return _plane(problem, proposed)
+        return _check_plane(problem, proposed)
     if exact:
-        return _meeting(problem, fewest(problem, proposed, clock), clock)
+        return _solve_meeting(problem, choose_fewest(problem, proposed, clock), clock)
     Z = problem.signed_exactly(proposed.rows)
-    clock.spend(BOUNDED * Z.size * problem.width, "bounding rounding errors")
-    found = contradiction(Z, proposed.weights, bias=problem.bias)
+    clock.spend(BOUND_WORK_A_PRODUCT * Z.size * problem.width, "bounding rounding errors")
+    found = prove_contradiction(Z, proposed.weights, bias=problem.bias)
     return None if found is None else replace(found, rows=proposed.rows[found.rows])
 
 
@@ -215,7 +224,7 @@ def by_simplex(problem: SeparationProblem, clock: Clock, rows: Ints, hint: Seque
         clock.spend(problem.size, READING)
         if any(at.v[: problem.d]):
             v = Direction.of_integers(at.v[: problem.d])
-            if (plane := _short(problem, v)) is not None:
+            if (plane := _shorten_plane(problem, v)) is not None:
                 return plane
             r = problem.y * problem.scores(v)[0]
         new = nearest_rows(problem, r, inside, problem.width + 1)
@@ -226,16 +235,16 @@ def by_simplex(problem: SeparationProblem, clock: Clock, rows: Ints, hint: Seque
     return simplex.meeting(rows, powers)
 
 
-def _plane(problem: SeparationProblem, v: Direction) -> Plane | None:
+def _check_plane(problem: SeparationProblem, v: Direction) -> Plane | None:
     b = bias_of(problem, v)
     return None if b is None else Plane(v, b)
 
 
-def _meeting(problem: SeparationProblem, rows: Ints, clock: Clock) -> Meeting | None:
+def _solve_meeting(problem: SeparationProblem, rows: Ints, clock: Clock) -> Meeting | None:
     """Return weights of some rows that prove them inseparable, or None."""
     if not len(rows):
         return None
-    clock.afford(SECONDS * (len(rows) / 300) ** 3, "solving exact equations")
+    clock.afford(SECONDS_FOR_300_ROWS * (len(rows) / 300) ** 3, "solving exact equations")
     integers, powers = problem.integer_rows(rows, only_used=True)
     bits = max(max(map(int.bit_length, row)) for row in integers)
     clock.spend(exact_work(min(len(rows), len(integers[0]) + 1), bits), "solving exact equations")
@@ -246,10 +255,10 @@ def _meeting(problem: SeparationProblem, rows: Ints, clock: Clock) -> Meeting | 
     return replace(found, spanning=found.spanning and len(integers[0]) == problem.width)
 
 
-def _short(problem: SeparationProblem, v: Direction) -> Plane | None:
+def _shorten_plane(problem: SeparationProblem, v: Direction) -> Plane | None:
     """Return the plane of a vector, shortened as far as possible; None if the vector does not separate."""
-    whole = _plane(problem, v)
+    whole = _check_plane(problem, v)
     if whole is None:
         return None
-    cuts = (v.shortened(bits) for bits in LENGTHS)
-    return next((plane for cut in cuts if (plane := _plane(problem, cut)) is not None), whole)
+    cuts = (v.shortened(bits) for bits in LENGTHS_BITS)
+    return next((plane for cut in cuts if (plane := _check_plane(problem, cut)) is not None), whole)

@@ -20,9 +20,9 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from rosenblatt.certify.decide import Plane, decide
-from rosenblatt.certify.problem import SCATTERED, SeparationProblem
+from rosenblatt.certify.problem import WORK_A_SPARSE_VALUE, SeparationProblem
 from rosenblatt.certify.rationals import common, exact, shifted
-from rosenblatt.certify.shortcuts import LARGE, PASSES, equal_rows, trained
+from rosenblatt.certify.shortcuts import LARGE_VALUES, MAX_PASSES, find_equal_rows, train_by_mistakes
 from rosenblatt.certify.sides import products
 from rosenblatt.certify.simplex import Meeting
 from rosenblatt.certify.time_limit import Clock
@@ -32,8 +32,8 @@ from rosenblatt.rows.batch import Batch
 from rosenblatt.rows.features import Features, as_rows
 from rosenblatt.typing import Floats, Ints
 
-WHOLE = 200_000  # up to this many values all constructed rows are decided together
-EACH = 2  # constructed rows for each of their columns that join at a time
+MAX_VALUES_AT_ONCE = 200_000  # up to this many values all constructed rows are decided together
+ROWS_A_COLUMN = 2  # constructed rows for each of their columns that join at a time
 READING = "comparing classes"
 
 Vectors: TypeAlias = list[list[Fraction]]
@@ -71,17 +71,17 @@ class ClassProblem:
     def decide(self) -> Argmax | Clash:
         """Decide the question; raise `Unsettled` if that takes too long."""
         size = self.batch.n_rows * (self.count - 1) * 2 * self.width
-        if size > WHOLE and (clash := self.by_equal_rows()) is not None:
+        if size > MAX_VALUES_AT_ONCE and (clash := self.by_equal_rows()) is not None:
             return clash
         start = self.by_mistakes()
         wrong = self.wrong(start)
         if wrong is None:
             return Argmax(start)
-        if size > WHOLE and (clash := self.by_pairs()) is not None:
+        if size > MAX_VALUES_AT_ONCE and (clash := self.by_pairs()) is not None:
             return clash
-        inside = self.nearest(wrong) if size > WHOLE else self.every()
+        inside = self.nearest(wrong) if size > MAX_VALUES_AT_ONCE else self.every()
         while True:
-            problem = self.constructed(inside)
+            problem = self.construct(inside)
             found = decide(problem, self.clock)
             if isinstance(found, Meeting):
                 return Clash(inside.rows[found.rows], inside.rivals[found.rows], found.weights)
@@ -106,12 +106,12 @@ class ClassProblem:
     def by_mistakes(self) -> Vectors:
         """Return the functions that the perceptron finds, whether or not they make errors."""
         batch = self.batch
-        if self.count * batch.stored < LARGE:
+        if self.count * batch.stored < LARGE_VALUES:
             return [[Fraction(0)] * (batch.n_features + 1)] * self.count
         w = oriented(np.zeros((self.count, batch.n_features + 1)), batch.rows)
         targets = Direct(batch.codes, np.ones(batch.n_rows), np.arange(self.count), 0)
         size = float(self.count * batch.stored + batch.n_rows)
-        trained(batch, targets, w, size, PASSES, batch.n_rows, self.clock, bias=self.bias)
+        train_by_mistakes(batch, targets, w, size, MAX_PASSES, batch.n_rows, self.clock, bias=self.bias)
         if not np.isfinite(w).all():
             w[:] = 0.0
         return [[exact(value) for value in row] for row in w.tolist()]
@@ -119,8 +119,10 @@ class ClassProblem:
     def by_equal_rows(self) -> Clash | None:
         """Return two equal rows of different classes, each the other's rival; None if there are none."""
         matrix = Matrix(self.batch, bias=False)
-        self.clock.spend(3 * ((SCATTERED if matrix.sparse else 1) * self.batch.stored + matrix.n), READING)
-        pair = equal_rows(matrix, self.batch.codes)
+        self.clock.spend(
+            3 * ((WORK_A_SPARSE_VALUE if matrix.sparse else 1) * self.batch.stored + matrix.n), READING
+        )
+        pair = find_equal_rows(matrix, self.batch.codes)
         if pair is None:
             return None
         rows = np.array(pair)
@@ -177,10 +179,10 @@ class ClassProblem:
 
     def nearest(self, wrong: Wrong) -> Wrong:
         """Return the worst of the rows and rivals that are wrong, as many as join at a time."""
-        most = EACH * (self.count - 1) * self.width
+        most = ROWS_A_COLUMN * (self.count - 1) * self.width
         return Wrong(wrong.rows[:most], wrong.rivals[:most])
 
-    def constructed(self, inside: Wrong) -> SeparationProblem:
+    def construct(self, inside: Wrong) -> SeparationProblem:
         """Return the problem of some constructed rows, which are sparse."""
         from scipy.sparse import csr_array, hstack
 

@@ -272,10 +272,10 @@ def certify_direct(batch: Batch, *, bias: bool, clock: Clock) -> DirectAnswer:
         found = ClassProblem(batch, bias=bias, clock=clock).decide()
     except Unsettled as end:
         found = str(end)
-    return answered(batch, found, bias=bias)
+    return make_answer(batch, found, bias=bias)
 
 
-def answered(batch: Batch, found: Argmax | Clash | str, *, bias: bool) -> DirectAnswer:
+def make_answer(batch: Batch, found: Argmax | Clash | str, *, bias: bool) -> DirectAnswer:
     """Return the answer about all rows of a batch; text is the reason why there is none."""
     labels = distinct_labels(batch)
     sha256 = Fingerprint(batch).of_classes(batch.codes)

@@ -17,7 +17,7 @@ from rosenblatt.rows.features import Features
 from rosenblatt.threads import Pool, allowed
 from rosenblatt.typing import Ints
 
-BLOCK = 2**18  # values processed together
+BLOCK_VALUES = 2**18  # values processed together
 
 Signs: TypeAlias = Ints | NDArray[np.int8]
 
@@ -76,7 +76,7 @@ class Fingerprint:
 @lru_cache(maxsize=16)
 def _of_whole_rows(n_rows: int, n_features: int) -> bytes:
     """Return the digests of lengths and columns of rows without zeros: many fits have data of the same shape."""
-    columns, step = sha256(), max(1, BLOCK // n_features)
+    columns, step = sha256(), max(1, BLOCK_VALUES // n_features)
     block = np.tile(np.arange(n_features, dtype="<u8"), min(step, n_rows))
     for start in range(0, n_rows, step):
         columns.update(block[: n_features * min(step, n_rows - start)].data)
@@ -96,7 +96,7 @@ class RowDigests:
     def add(self, features: Features) -> None:
         """Add rows, each digest on a thread of its own if several are allowed."""
         digests = self._lengths, self._columns, self._values
-        with Pool(min(allowed(), 2) if features.n_rows * features.n_features > BLOCK else 1) as pool:
+        with Pool(min(allowed(), 2) if features.n_rows * features.n_features > BLOCK_VALUES else 1) as pool:
             for arrays in _arrays(features):
                 for _ in pool.ordered(_update, zip(digests, arrays, strict=True)):
                     pass
@@ -118,7 +118,7 @@ def _arrays(features: Features) -> Iterator[tuple[NDArray[Any], NDArray[Any], ND
         yield np.diff(ends).astype("<u8"), places.astype("<u8"), np.ascontiguousarray(kept, "<f8")
         return
     d = features.n_features
-    step = max(1, min(BLOCK // d, features.n_rows))
+    step = max(1, min(BLOCK_VALUES // d, features.n_rows))
     whole, starts = np.tile(np.arange(d, dtype="<u8"), step), np.arange(step + 1) * d
     for start in range(0, features.n_rows, step):
         kept = X[start : start + step].reshape(-1)

@@ -23,19 +23,19 @@ from rosenblatt.certify.shortcuts import peel
 from rosenblatt.certify.time_limit import Clock
 from rosenblatt.typing import Floats, Ints
 
-ROUNDS = 120  # Newton steps
-RIDGE = 1e-10  # relative to the mean diagonal of the first matrix
-FAST = 8  # multiplications of a matrix product for each unit of work
-BLOCK = 2**20  # values copied together
-MULTIPLIED = 2**17  # values whose products are summed together, which stay in the cache
-CACHED = 2**14  # values converted together
-EVERY = 6  # steps between two attempts to combine rows to 0
-TINY = 1e-6  # a smaller weight, relative to the largest, may be a rounding error of 0
-FITS = 40  # least squares of an attempt
-CORRECTIONS = 4  # solutions of the same equations, each for the error of the last
-PERFECT = 1e-4  # weights of which the largest is smaller are rounding errors: v separates these rows
-FULL = 1e-10  # a smaller pivot is a rounding error, relative to the largest
-TOGETHER = 256  # rows that give their weight away between two factorisations
+MAX_NEWTON_STEPS = 120  # Newton steps
+RIDGE_SHARE = 1e-10  # relative to the mean diagonal of the first matrix
+PRODUCTS_A_UNIT = 8  # multiplications of a matrix product for each unit of work
+BLOCK_VALUES = 2**20  # values copied together
+MULTIPLIED_VALUES = 2**17  # values whose products are summed together, which stay in the cache
+CONVERTED_VALUES = 2**14  # values converted together
+STEPS_BETWEEN_ATTEMPTS = 6  # steps between two attempts to combine rows to 0
+LEAST_WEIGHT_SHARE = 1e-6  # a smaller weight, relative to the largest, may be a rounding error of 0
+MAX_FITS = 40  # least squares of an attempt
+CORRECTIONS_A_SOLUTION = 4  # solutions of the same equations, each for the error of the last
+LEAST_WEIGHT = 1e-4  # weights of which the largest is smaller are rounding errors: v separates these rows
+LEAST_PIVOT_SHARE = 1e-10  # a smaller pivot is a rounding error, relative to the largest
+ROWS_AT_ONCE = 256  # rows that give their weight away between two factorisations
 DOING = "minimising the squared hinge loss"
 
 Mask = NDArray[np.bool_]
@@ -81,17 +81,19 @@ class StoredRows:
         """Add or subtract the z_i z_iᵀ of some rows."""
         problem = self.problem
         if problem.sparse:
-            step = max(1, BLOCK // problem.width)
+            step = max(1, BLOCK_VALUES // problem.width)
             for start in range(0, len(rows), step):
                 gram += sign * BLAS.gram(problem.signed(rows[start : start + step], self.center))
             return
         # Signs cancel in the products. A block has more rows than columns, so that products outweigh their sum.
-        step = max(1, min(BLOCK // problem.width, max(MULTIPLIED // problem.width, 2 * problem.width)))
+        step = max(
+            1, min(BLOCK_VALUES // problem.width, max(MULTIPLIED_VALUES // problem.width, 2 * problem.width))
+        )
         for start in range(0, len(rows), step):
-            x = self.moved(rows[start : start + step])
+            x = self.move(rows[start : start + step])
             gram += sign * (x.T @ x)
 
-    def moved(self, rows: Ints) -> Floats:
+    def move(self, rows: Ints) -> Floats:
         """Return x_i − center of some dense rows, with a last 1 if there is a bias, until the next call.
 
         The same memory is used again, and few rows are converted at a time: they stay in the cache.
@@ -101,7 +103,7 @@ class StoredRows:
             self.room = np.ones((len(rows), problem.width))
         out = self.room[: len(rows)]
         matrix, left = problem.floats
-        factors, step = np.ldexp(1.0, -left), max(1, CACHED // problem.d)
+        factors, step = np.ldexp(1.0, -left), max(1, CONVERTED_VALUES // problem.d)
         with np.errstate(under="ignore"):
             for start in range(0, len(rows), step):
                 part = slice(start, start + step)
@@ -159,7 +161,7 @@ class HingeNewton:
         self.within = np.zeros(problem.n, np.bool_)  # the rows that the matrix sums over
         self.ridge = 0.0
 
-    def run(self, rounds: int = ROUNDS) -> Iterator[Direction | Combined]:
+    def run(self, rounds: int = MAX_NEWTON_STEPS) -> Iterator[Direction | Combined]:
         """Yield vectors that separate as floats see it, and combinations to 0, until no more can be expected."""
         for k in range(rounds):
             active = self.margins < 1.0
@@ -178,7 +180,9 @@ class HingeNewton:
                 if found is not None:
                     yield found
             done = length == 1.0 and np.array_equal(self.margins < 1.0, active)
-            if (done or k % EVERY == EVERY - 1) and (combined := self.combined()) is not None:
+            if (done or k % STEPS_BETWEEN_ATTEMPTS == STEPS_BETWEEN_ATTEMPTS - 1) and (
+                combined := self.propose()
+            ) is not None:
                 yield combined
             if done:
                 return
@@ -187,7 +191,7 @@ class HingeNewton:
         """Return the change of v to the minimum of the loss of the active rows, if the same rows stay active."""
         self.sum_over(active)
         if not self.ridge:
-            self.ridge = RIDGE * max(np.trace(self.gram) / len(self.gram), 1e-300)
+            self.ridge = RIDGE_SHARE * max(np.trace(self.gram) / len(self.gram), 1e-300)
         self.clock.spend(self.problem.size, DOING)
         gradient = self.ridge * self.v - self.rows.combine(np.where(active, 1.0 - self.margins, 0.0))
         solve = self.solver(self.gram, self.ridge)
@@ -209,41 +213,41 @@ class HingeNewton:
         sides = (self.margins[side] for side in (problem.positive, problem.negative))
         return sum(float(side.min()) for side in sides) > 0.0
 
-    def combined(self) -> Combined | None:
+    def propose(self) -> Combined | None:
         """Return rows with weights that fit 0, or None."""
         problem = self.problem
         rows = np.flatnonzero(self.margins < 1.0)
         self.clock.spend(2.0 * problem.size * len(rows) / problem.n, DOING)
-        rows = rows[self.bound(rows)]
-        return None if len(rows) <= 1 else self.fitted(rows, self.rows.table(rows))
+        rows = rows[self.find_bound(rows)]
+        return None if len(rows) <= 1 else self.fit_weights(rows, self.rows.table(rows))
 
-    def bound(self, rows: Ints) -> Mask:
+    def find_bound(self, rows: Ints) -> Mask:
         """Return which of some rows can have weight in a combination to 0, as far as single columns show it."""
         problem = self.problem
         return peel(problem.matrix.X[rows], problem.y[rows], bias=problem.bias).left
 
-    def fitted(self, rows: Ints, z: Any) -> Combined | None:
+    def fit_weights(self, rows: Ints, z: Any) -> Combined | None:
         """Return positive weights 1 − z_i·v by least squares on ever fewer rows.
 
         Rows of negative weight are left out until there are none. Then the lighter half is, if many are left.
         """
         best: Combined | None = None
         kept = np.ones(len(rows), np.bool_)
-        for _ in range(FITS):
+        for _ in range(MAX_FITS):
             v = self.least_squares(z)
             if v is None:
                 return best
             weights = 1.0 - self.algebra.times(z, v)
-            if weights.max() < PERFECT:
+            if weights.max() < LEAST_WEIGHT:
                 return best
-            kept = weights > TINY * weights.max()
+            kept = weights > LEAST_WEIGHT_SHARE * weights.max()
             if kept.all():
                 best = Combined(rows, weights)
                 if len(rows) <= 2 * self.problem.width:
                     return best
                 kept = weights > np.median(weights)
             rows, z = rows[kept], z[kept]
-            bound = self.bound(rows)
+            bound = self.find_bound(rows)
             if not bound.all():
                 rows, z = rows[bound], z[bound]
             if len(rows) <= 1:
@@ -257,24 +261,24 @@ class HingeNewton:
         is corrected.
         """
         share = (z.size if isinstance(z, np.ndarray) else z.nnz) / z.shape[0]
-        self.clock.spend(z.shape[0] * share * (share / FAST + 2), DOING)
+        self.clock.spend(z.shape[0] * share * (share / PRODUCTS_A_UNIT + 2), DOING)
         gram, right = self.algebra.gram(z), self.algebra.times(z.T, np.ones(z.shape[0]))
         sizes = np.sqrt(np.diag(gram))
         scale = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0.0)
         gram *= scale[:, None]
         gram *= scale
         right *= scale
-        solve = self.solver(gram, RIDGE)
+        solve = self.solver(gram, RIDGE_SHARE)
         if solve is None:
             return None
         v = np.zeros_like(right)
-        for _ in range(CORRECTIONS):
+        for _ in range(CORRECTIONS_A_SOLUTION):
             v += solve(right - self.algebra.times(gram, v))
         return scale * v if np.isfinite(v).all() else None
 
     def solver(self, gram: Floats, ridge: float) -> Any:
         """Return a function that solves equations of a matrix plus a ridge; None if that is singular."""
-        self.clock.spend(len(gram) ** 3 / (3 * FAST), DOING)
+        self.clock.spend(len(gram) ** 3 / (3 * PRODUCTS_A_UNIT), DOING)
         return self.algebra.solver(gram, ridge)
 
     def sum_over(self, rows: Mask) -> None:
@@ -290,12 +294,12 @@ class HingeNewton:
     def add(self, rows: Ints, sign: float) -> None:
         """Add or subtract the z_i z_iᵀ of some rows."""
         share = self.problem.size / self.problem.n
-        self.clock.spend(len(rows) * share * (share / FAST + 2), DOING)
+        self.clock.spend(len(rows) * share * (share / PRODUCTS_A_UNIT + 2), DOING)
         if len(rows):
             self.rows.add_gram(rows, sign, self.gram)
 
 
-def fewest(problem: SeparationProblem, found: Combined, clock: Clock) -> Ints:
+def choose_fewest(problem: SeparationProblem, found: Combined, clock: Clock) -> Ints:
     """Return some of the rows of a combination to 0, so few that their weights are unique (Carathéodory 1907).
 
     One row after another gives its weight to rows of a basis, until it or a row of the basis has none left.
@@ -304,19 +308,19 @@ def fewest(problem: SeparationProblem, found: Combined, clock: Clock) -> Ints:
     table = (z.toarray() if problem.sparse else z).T
     table = np.vstack([table[np.abs(table).max(axis=1) > 0.0], np.ones(len(found.rows))]) * found.weights
     m, n = table.shape
-    clock.spend(2.0 * m * m * n / FAST, DOING)
+    clock.spend(2.0 * m * m * n / PRODUCTS_A_UNIT, DOING)
     triangle, order = qr(table, mode="r", pivoting=True, check_finite=False)
     sizes = np.abs(np.diag(triangle))
-    rank = int(np.count_nonzero(sizes > FULL * sizes[0]))
+    rank = int(np.count_nonzero(sizes > LEAST_PIVOT_SHARE * sizes[0]))
     triangle = triangle[:rank]
     basis, weights = np.arange(rank), np.ones(rank)
-    for start in range(rank, n, TOGETHER):
-        free = np.arange(start, min(start + TOGETHER, n))
-        clock.spend(rank * rank * (rank + 2 * len(free)) / FAST + rank * len(free) ** 2, DOING)
+    for start in range(rank, n, ROWS_AT_ONCE):
+        free = np.arange(start, min(start + ROWS_AT_ONCE, n))
+        clock.spend(rank * rank * (rank + 2 * len(free)) / PRODUCTS_A_UNIT + rank * len(free) ** 2, DOING)
         T = np.linalg.solve(triangle[:, basis], triangle[:, free])
         for k in range(len(free)):
             u = T[:, k].copy()
-            falling = np.flatnonzero(u < -FULL)
+            falling = np.flatnonzero(u < -LEAST_PIVOT_SHARE)
             ratios = weights[falling] / -u[falling]
             at = int(np.argmin(ratios)) if len(falling) else -1
             if at < 0 or ratios[at] >= 1.0:

@@ -28,9 +28,9 @@ from rosenblatt.rows.reals import read_only
 from rosenblatt.typing import Floats, Ints
 
 # These limit the exact method, and decide nothing: beyond them the margin stays an interval.
-MOST = 60  # rows of its equations
-STEPS = 500  # steps
-LONGEST = 60_000  # columns of the rows
+MAX_ROWS = 60  # rows of its equations
+MAX_STEPS = 500  # steps
+MAX_COLUMNS = 60_000  # columns of the rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +140,7 @@ def margin_of(problem: SeparationProblem, plane: Plane, clock: Clock, *, padding
             bracket.raise_low(v, b)
             bracket.lower_high(point_of(problem, rows, weights))
             hint = rows
-        if len(hint) <= MOST and problem.d <= LONGEST:
+        if len(hint) <= MAX_ROWS and problem.d <= MAX_COLUMNS:
             _close(bracket, Corral(problem, padding, hint), clock)
     except Unsettled:
         pass  # the bounds found so far hold
@@ -153,7 +153,7 @@ def margin_of(problem: SeparationProblem, plane: Plane, clock: Clock, *, padding
 def _close(bracket: _Bracket, corral: Corral, clock: Clock) -> None:
     """Take the bounds of one corral after the other, until they are equal or the corral is too large."""
     problem = bracket.problem
-    for _ in range(STEPS):
+    for _ in range(MAX_STEPS):
         point = corral.point()
         bracket.lower_high(point)
         clock.check("solving for the maximum margin")
@@ -165,7 +165,7 @@ def _close(bracket: _Bracket, corral: Corral, clock: Clock) -> None:
             v, factor = direction
             b = bracket.padding * point.tilt * factor if bracket.padding else Fraction(0)
             row = corral.entering(bracket.raise_low(v, b), b)
-        if row is None or len(corral.rows) >= MOST:
+        if row is None or len(corral.rows) >= MAX_ROWS:
             return
         corral.enter(row)
 

@@ -32,14 +32,14 @@ from rosenblatt.margins.matrix import Matrix, scaled_rows
 from rosenblatt.rows.features import Features, as_rows
 from rosenblatt.typing import Floats, Ints
 
-TINY = 2.0**-1022  # more than underflow can change a product by
-FARTHEST = 400  # columns within 2**±400 are not scaled; the weights are scaled instead
-SCATTERED = 4  # units of work to multiply a sparse value
-PARSED = 500  # operations to find the integers of one sparse row
-BLOCK = 2**20  # values converted to integers together
-FEW = 2**20  # the most values of sparse rows that become dense
-MANY = 2**23  # the most values kept as integers: 64 megabytes
-LARGEST = 2**25  # the most values held as integers of any length: up to two gigabytes
+UNDERFLOW = 2.0**-1022  # more than underflow can change a product by
+MAX_UNSCALED_POWER = 400  # columns within 2**±400 are not scaled; the weights are scaled instead
+WORK_A_SPARSE_VALUE = 4  # units of work to multiply a sparse value
+WORK_A_SPARSE_ROW = 500  # operations to find the integers of one sparse row
+BLOCK_VALUES = 2**20  # values converted to integers together
+MAX_DENSE_VALUES = 2**20  # the most values of sparse rows that become dense
+MAX_WORDS = 2**23  # the most values kept as integers: 64 megabytes
+MAX_INTEGERS = 2**25  # the most values held as integers of any length: up to two gigabytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ class Direction:
             return None
         with np.errstate(under="ignore"):
             values = np.ldexp(values, -int(exponents(size)))
-        values = np.where(np.abs(values) < TINY, 0.0, values)
+        values = np.where(np.abs(values) < UNDERFLOW, 0.0, values)
         (integers,), (power,) = as_integers(values[None, :], np.zeros(values.size, np.int64))
         return cls(integers, int(power), values)
 
@@ -66,7 +66,7 @@ class Direction:
     def of_integers(cls, integers: list[int]) -> Direction:
         """Return the direction of integers of any size, not all zero."""
         bits = max(map(int.bit_length, integers)) - 1
-        if bits <= FARTHEST:  # floats have room for the integers, and powers of two round nothing
+        if bits <= MAX_UNSCALED_POWER:  # floats have room for the integers, and powers of two round nothing
             return cls(integers, -bits, np.ldexp(np.array(integers, np.float64), -bits))
         return cls(integers, -bits, np.array([nearest(value, 1 << bits) for value in integers]))
 
@@ -107,7 +107,7 @@ class SeparationProblem:
         self.sparse = self.matrix.sparse
         self._largest = largest
         # the work of one reading; sparse values are scattered
-        self.size = (SCATTERED if self.sparse else 1) * features.stored + self.n
+        self.size = (WORK_A_SPARSE_VALUE if self.sparse else 1) * features.stored + self.n
         self.positive, self.negative = np.flatnonzero(y > 0.0), np.flatnonzero(y < 0.0)
 
     def some(self, rows: Ints, columns: Ints | None = None) -> SeparationProblem:
@@ -116,7 +116,7 @@ class SeparationProblem:
             part = self.matrix.X[rows][:, columns]
             return SeparationProblem(as_rows(part), self.y[rows], bias=self.bias)
         X = self.features.rows
-        if len(rows) * self.d <= FEW:
+        if len(rows) * self.d <= MAX_DENSE_VALUES:
             X = self.matrix.dense(rows)
         else:
             X = csr_take(X, rows) if isinstance(X, CSR) else X[rows]
@@ -144,11 +144,11 @@ class SeparationProblem:
         """Return a bound on the error of a score <v, x_i> in floats, or of that plus a bias.
 
         The error of a sum of d products, in any order, is at most d u/(1 − d u) times the sum of their sizes,
-        which is at most Σ 2|v_j|. Rounding v adds u times that, and underflow less than TINY for each product. The
-        bound has room for one more summand.
+        which is at most Σ 2|v_j|. Rounding v adds u times that, and underflow less than 2⁻¹⁰²² for each product.
+        The bound has room for one more summand.
         """
         total = 2.0 * float(np.abs(v.high).sum())
-        error = 1.001 * (self.d + 4) * (UNIT * total + TINY)
+        error = 1.001 * (self.d + 4) * (UNIT * total + UNDERFLOW)
         return 1.001 * error if biased else error
 
     def table(self, rows: Any) -> Floats:
@@ -180,7 +180,7 @@ class SeparationProblem:
     def exact_scores(self, rows: Ints, v: Direction) -> list[Fraction]:
         """Return <v, x_i> for some rows, exactly."""
         found: list[Fraction] = []
-        step = max(1, BLOCK // self.d)
+        step = max(1, BLOCK_VALUES // self.d)
         for start in range(0, len(rows), step):
             for columns, integers, power in self.stored_integers(rows[start : start + step], self.scale):
                 entries = [v.integers[j] for j in columns] if self.sparse else v.integers
@@ -200,7 +200,7 @@ class SeparationProblem:
             totals = [score + offset for score in self.exact_scores(rows, direction)]
             return self.y[rows].astype(np.int64) * np.array([_sign(total) for total in totals], np.int64)
         signs = np.empty(len(rows), np.int64)
-        step = max(1, BLOCK // self.width)
+        step = max(1, BLOCK_VALUES // self.width)
         for start in range(0, len(rows), step):
             part = slice(start, start + step)
             totals = [sum(map(mul, row, v)) for row in as_integers(*self._signed(rows[part]))[0]]
@@ -212,7 +212,7 @@ class SeparationProblem:
         words = 1 + max(map(int.bit_length, v)) / WORD
         if self.whole is not None:
             return 2.0 * words * rows * (self.size / self.n + PYTHON)
-        return PYTHON * rows * (words * self.size / self.n + (PARSED if self.sparse else 0))
+        return PYTHON * rows * (words * self.size / self.n + (WORK_A_SPARSE_ROW if self.sparse else 0))
 
     @cached_property
     def whole(self) -> int | None:
@@ -221,7 +221,7 @@ class SeparationProblem:
         largest = float(np.abs(values).max(initial=0.0))
         if largest >= 2.0**31 or not all(
             np.array_equal(part, np.rint(part))
-            for part in (values[start : start + BLOCK] for start in range(0, values.size, BLOCK))
+            for part in (values[start : start + BLOCK_VALUES] for start in range(0, values.size, BLOCK_VALUES))
         ):
             return None
         return int(largest).bit_length()
@@ -235,7 +235,7 @@ class SeparationProblem:
         count = max(1, -(-max(value.bit_length() for value in entries) // length))
         mask, X = (1 << length) - 1, self.matrix.X
         signs = np.empty(len(rows), np.int64)
-        step = max(1, BLOCK // max(1, int(self.size / self.n)))
+        step = max(1, BLOCK_VALUES // max(1, int(self.size / self.n)))
         last = v[-1] << highest if self.bias else 0
         for start in range(0, len(rows), step):
             part = slice(start, start + step)
@@ -252,7 +252,7 @@ class SeparationProblem:
     @cached_property
     def _words(self) -> Ints | None:
         """All z_i as machine words, each row up to a power of two; None if they are too long or too many."""
-        if self.n * self.width > MANY:
+        if self.n * self.width > MAX_WORDS:
             return None
         words = as_words(*self._signed(np.arange(self.n)))
         return None if words is None else words[0]
@@ -283,7 +283,7 @@ class SeparationProblem:
             used = np.unique(self.matrix.X[rows].indices)
             columns = used if len(used) else np.zeros(1, np.int64)
         width = self.width if columns is None else len(columns) + self.bias
-        if len(rows) * width > LARGEST:
+        if len(rows) * width > MAX_INTEGERS:
             raise Unsettled(
                 f"{len(rows):,} rows of {width:,} numbers are too many for exact arithmetic, and floats "
                 "do not suffice. Use fewer rows or features."
@@ -319,7 +319,7 @@ class SeparationProblem:
     @cached_property
     def floats(self) -> tuple[Matrix, Ints]:
         """The rows in a range where floats can multiply them, and the powers of two still to divide by."""
-        if np.abs(self.scale).max(initial=0) <= FARTHEST:
+        if np.abs(self.scale).max(initial=0) <= MAX_UNSCALED_POWER:
             return self.matrix, self.scale
         return Matrix(scaled_rows(self.features, -self.scale), bias=False), np.zeros_like(self.scale)
 

@@ -30,18 +30,18 @@ from rosenblatt.rooms import find
 from rosenblatt.rows.batch import Batch, as_batch
 from rosenblatt.typing import Ints
 
-WIDEST = 2**24  # the most features: a few bytes can describe a vector with this many
-MOST = 2**62  # the most rows
-MOST_NUMBERS = 2**27  # in all vectors of all proofs that are held at a time, zeros included
-TOGETHER = 2**20  # the numbers of several proofs that are read before they are checked
+MAX_FEATURES = 2**24  # the most features: a few bytes can describe a vector with this many
+MAX_ROWS = 2**62  # the most rows
+MAX_NUMBERS = 2**27  # in all vectors of all proofs that are held at a time, zeros included
+NUMBERS_AT_ONCE = 2**20  # the numbers of several proofs that are read before they are checked
 
 
 def read(text: str) -> Certificate:
     """Read a proof, or a list of proofs for several classes; raise `check.ProofError` if the text is not one."""
     proofs = check.read_proofs(text)
-    if sum(map(_numbers_in, proofs)) > MOST_NUMBERS:
+    if sum(map(_numbers_in, proofs)) > MAX_NUMBERS:
         raise check.ProofError(
-            f"its vectors have more than {MOST_NUMBERS} numbers; check.py checks them one by one"
+            f"its vectors have more than {MAX_NUMBERS} numbers; check.py checks them one by one"
         )
     if len(proofs) == 1:
         return _read(proofs[0])
@@ -110,7 +110,7 @@ def _groups(proofs: Sequence[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
     held = 0
     for proof in proofs:
         numbers = _numbers_in(proof)
-        if group and held + numbers > TOGETHER:
+        if group and held + numbers > NUMBERS_AT_ONCE:
             yield group
             group, held = [], 0
         group.append(proof)
@@ -145,8 +145,8 @@ def _read_for(batch: Batch, proof: dict[str, Any]) -> Any:
     data = proof["data"]
     if (data["rows"], data["features"]) != (batch.n_rows, batch.n_features):
         raise Refuted(other_shape(batch, data["rows"], data["features"]))
-    if _numbers_in(proof) > MOST_NUMBERS:
-        raise check.ProofError(f"its vectors have more than {MOST_NUMBERS} numbers")
+    if _numbers_in(proof) > MAX_NUMBERS:
+        raise check.ProofError(f"its vectors have more than {MAX_NUMBERS} numbers")
     return _read(proof)
 
 
@@ -166,8 +166,8 @@ class _Reader:
     def __init__(self, proof: Mapping[str, Any]) -> None:
         self.proof = proof
         self.data, self.bias = self.about(proof["data"]), proof["bias"]
-        if max(self.data.features, self.data.rows // (MOST // WIDEST)) > WIDEST:
-            raise check.ProofError(f"it is about more than {WIDEST} features or {MOST} rows")
+        if max(self.data.features, self.data.rows // (MAX_ROWS // MAX_FEATURES)) > MAX_FEATURES:
+            raise check.ProofError(f"it is about more than {MAX_FEATURES} features or {MAX_ROWS} rows")
 
     def answer(self) -> Answer:
         """Return the certificate."""

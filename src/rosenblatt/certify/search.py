@@ -25,9 +25,9 @@ from rosenblatt.typing import Floats, Ints
 
 # A linear program in floats that proposes vectors: maximise t with z_i·v ≥ t and |v_j| ≤ 1, for some rows.
 
-FEASIBLE = 1e-10  # the smallest tolerance of HiGHS; it decides nothing here
+HIGHS_TOLERANCE = 1e-10  # the smallest tolerance of HiGHS; it decides nothing here
 DOING = "solving the linear program"
-ENOUGH = 5  # simplex steps for each row and column, after which HiGHS is assumed to cycle
+MAX_STEPS_A_ROW = 5  # simplex steps for each row and column, after which HiGHS is assumed to cycle
 
 
 class Proposal(NamedTuple):
@@ -57,8 +57,8 @@ class Program:
             ("presolve", "off"),
             ("solver", "simplex"),
             ("threads", 1),
-            ("primal_feasibility_tolerance", FEASIBLE),
-            ("dual_feasibility_tolerance", FEASIBLE),
+            ("primal_feasibility_tolerance", HIGHS_TOLERANCE),
+            ("dual_feasibility_tolerance", HIGHS_TOLERANCE),
         ):
             self.highs.setOptionValue(name, value)
         self.width = width
@@ -88,7 +88,7 @@ class Program:
         size = self.highs.getNumRow() + self.highs.getNumCol()
         step = size + self.highs.getNumNz()  # the work of a simplex step
         clock.spend(step, DOING)
-        steps = ENOUGH * size
+        steps = MAX_STEPS_A_ROW * size
         if clock.work_left is not None:
             steps = min(steps, int(clock.work_left) // step)
         self.highs.setOptionValue("simplex_iteration_limit", steps)
@@ -97,8 +97,8 @@ class Program:
         self.highs.run()
         clock.spend(step * max(0, self.highs.getInfo().simplex_iteration_count), DOING)
         if self.highs.getModelStatus() != self.solved:
-            if steps < ENOUGH * size:
-                clock.spend(step * ENOUGH * size, DOING)  # more than is left
+            if steps < MAX_STEPS_A_ROW * size:
+                clock.spend(step * MAX_STEPS_A_ROW * size, DOING)  # more than is left
             self.highs.clearSolver()  # the next solution must not begin from this failure
             return None
         x = np.array(self.highs.getSolution().col_value)
@@ -123,18 +123,18 @@ class Program:
             self.highs.changeCoeff(int(row) + 1, self.width, -share)
 
 
-WHOLE = 200_000  # the program gets all rows at once up to this many values
-TOUCHING = 1e-8  # a smallest z_i·v, of a vector of size 1, that may be a rounding error
-WEIGHTY = 1e-7  # a larger weight in a combination is no rounding error
-REACH = 2.0**10  # the largest step of the program, at its scale
-NEAR = 2.0**-20  # smaller scores are summed in double-double
-BITS = 400  # binary places of the vector
-FINEST = 250  # the finest scale, in powers of two
-FINE = 20  # at this scale floats have resolved everything at coarser ones
-FINER = 30  # the change of scale if floats find nothing wrong
-LONGEST = 2.0**12  # the largest entry of a vector of norm 1
-FACES = 8
-ROUNDS = 40
+MAX_VALUES_AT_ONCE = 200_000  # the program gets all rows at once up to this many values
+TOUCHING_MARGIN = 1e-8  # a smallest z_i·v, of a vector of size 1, that may be a rounding error
+LEAST_WEIGHT = 1e-7  # a larger weight in a combination is no rounding error
+MAX_STEP_LENGTH = 2.0**10  # the largest step of the program, at its scale
+NEAR_SCORE = 2.0**-20  # smaller scores are summed in double-double
+FRACTION_BITS = 400  # binary places of the vector
+FINEST_POWER = 250  # the finest scale, in powers of two
+FINE_POWER = 20  # at this scale floats have resolved everything at coarser ones
+POWERS_A_ZOOM = 30  # the change of scale if floats find nothing wrong
+MAX_ENTRY = 2.0**12  # the largest entry of a vector of norm 1
+MAX_FACES = 8
+MAX_ROUNDS = 40
 
 
 class Finding(NamedTuple):
@@ -152,11 +152,11 @@ class Search:
 
     def __init__(self, problem: SeparationProblem, clock: Clock, v: Direction | None) -> None:
         self.problem, self.clock = problem, clock
-        self.batch = problem.n if problem.n * problem.width <= WHOLE else problem.width + 1
+        self.batch = problem.n if problem.n * problem.width <= MAX_VALUES_AT_ONCE else problem.width + 1
         self.center = problem.center
         self.program = Program(problem.width, self.norm(), bias=problem.bias)
         self.normalised = False
-        self.entries = [0] * problem.d  # u times 2**BITS
+        self.entries = [0] * problem.d  # u times 2**FRACTION_BITS
         self.zoom = 0  # the program solves for 2**zoom times the change of u
         self.places = np.empty(0, np.int64)  # the row numbers of the program's rows, −1 − k for implied ones
         self.implied: list[list[Fraction]] = []
@@ -167,9 +167,9 @@ class Search:
 
     def run(self) -> Iterator[Finding]:
         """Yield candidates to check, until no more can be expected."""
-        for _ in range(ROUNDS):
+        for _ in range(MAX_ROUNDS):
             found = self.solve()
-            if found is None or found.t <= TOUCHING:
+            if found is None or found.t <= TOUCHING_MARGIN:
                 break
             self.take(found.v)
             yield Finding(self.direction(), self.held(found))
@@ -179,25 +179,25 @@ class Search:
             if len(self.places) == known:
                 break
         if found is not None:
-            yield from self.contradicting(found)
-        yield from self.magnified()
+            yield from self.contradict(found)
+        yield from self.magnify()
 
-    def magnified(self) -> Iterator[Finding]:
+    def magnify(self) -> Iterator[Finding]:
         """Continue at finer scales, with vectors of norm 1, for which v = 0 is no solution."""
         self.normalised = True
         self.begin_anew()
         faces = 0
-        for _ in range(ROUNDS):
+        for _ in range(MAX_ROUNDS):
             found = self.solve() or self.solve()  # the second attempt begins without a basis
-            if found is not None and found.t < -TOUCHING and self.zoom < FINE:
+            if found is not None and found.t < -TOUCHING_MARGIN and self.zoom < FINE_POWER:
                 self.normalised = False  # the rows are far from separable according to floats
                 self.begin_anew()
                 if (found := self.solve()) is not None:
-                    yield from self.contradicting(found)
+                    yield from self.contradict(found)
                 return
-            if found is not None and found.t <= 0.0 and self.zoom >= FINE:
-                yield from self.contradicting(found)
-                found = self.reduced(found) if faces < FACES else None
+            if found is not None and found.t <= 0.0 and self.zoom >= FINE_POWER:
+                yield from self.contradict(found)
+                found = self.reduce(found) if faces < MAX_FACES else None
                 faces += 1
             if found is None:
                 return
@@ -206,8 +206,8 @@ class Search:
                 return
             yield Finding(self.direction(), self.held(found))
             worst = self.look()
-            self.zoom = self.zoom + FINER if worst >= 0.0 else max(0, floor(-log2(-worst)))
-            if self.zoom > FINEST:
+            self.zoom = self.zoom + POWERS_A_ZOOM if worst >= 0.0 else max(0, floor(-log2(-worst)))
+            if self.zoom > FINEST_POWER:
                 return
 
     def begin_anew(self) -> None:
@@ -223,7 +223,7 @@ class Search:
     def look(self) -> float:
         """Compute the residuals of u, add the worst rows to the program, and return the worst residual."""
         v = Direction.of_integers(self.entries)
-        self.r = np.asarray(np.ldexp(self.residuals(v), -v.power - BITS))
+        self.r = np.asarray(np.ldexp(self.residuals(v), -v.power - FRACTION_BITS))
         self.add_rows()
         return float(self.r.min())
 
@@ -242,9 +242,9 @@ class Search:
         places = self.places[found.held]
         return np.asarray(places[places >= 0])
 
-    def contradicting(self, found: Proposal) -> Iterator[Finding]:
+    def contradict(self, found: Proposal) -> Iterator[Finding]:
         """Yield the rows that seem to contradict each other: those of large weight, then all with z_i·v = t."""
-        heavy = self.places[found.duals > WEIGHTY]
+        heavy = self.places[found.duals > LEAST_WEIGHT]
         heavy, held = heavy[heavy >= 0], self.held(found)
         if 0 < len(heavy) < len(held):
             yield Finding(None, heavy)
@@ -257,7 +257,7 @@ class Search:
         f, _ = problem.scores(v)
         middle = self.middle(f)
         f -= middle
-        near = np.flatnonzero(np.abs(f) <= NEAR)
+        near = np.flatnonzero(np.abs(f) <= NEAR_SCORE)
         if len(near):
             f[near] = differences(problem, near, v, middle)
             f -= self.middle(f)
@@ -280,40 +280,40 @@ class Search:
 
     def solve(self) -> Proposal | None:
         """Solve the program for a change of u, at the current scale."""
-        least = -np.ldexp(self.sought(), self.zoom)
-        longest = LONGEST if self.normalised else 1.0
+        least = -np.ldexp(self.seek(), self.zoom)
+        longest = MAX_ENTRY if self.normalised else 1.0
         u = self.vector()
         lower, upper = (np.ldexp(side * longest - u, self.zoom) for side in (-1.0, 1.0))
         if self.zoom:
-            lower, upper = np.maximum(lower, -REACH), np.minimum(upper, REACH)
-            least[least < -4.0 * REACH * self.problem.width] = -np.inf  # out of reach
+            lower, upper = np.maximum(lower, -MAX_STEP_LENGTH), np.minimum(upper, MAX_STEP_LENGTH)
+            least[least < -4.0 * MAX_STEP_LENGTH * self.problem.width] = -np.inf  # out of reach
         self.program.move(least, lower, upper)
         self.program.prescribe(None if not self.normalised else 0.0 if any(self.entries) else 1.0)
         return self.program.solve(self.clock)
 
     def vector(self) -> Floats:
         """Return u in floats."""
-        return np.array([nearest(value, 1 << BITS) for value in self.entries])
+        return np.array([nearest(value, 1 << FRACTION_BITS) for value in self.entries])
 
-    def sought(self) -> Floats:
+    def seek(self) -> Floats:
         """Return y f of each row of the program."""
         r = np.empty(len(self.places))
         given = self.places >= 0
         r[given] = self.r[self.places[given]]
         u = self.vector()
         for place in np.flatnonzero(~given):
-            r[place] = self.moved(self.implied[-1 - self.places[place]])[: self.problem.d] @ u
+            r[place] = self.move_row(self.implied[-1 - self.places[place]])[: self.problem.d] @ u
         return r
 
     def take(self, step: Floats) -> None:
         """Add the solution of the program, at its scale, to u."""
         for j, value in enumerate(step[: self.problem.d].tolist()):
             numerator, denominator = value.as_integer_ratio()
-            self.entries[j] += (numerator << (BITS - self.zoom)) // denominator
+            self.entries[j] += (numerator << (FRACTION_BITS - self.zoom)) // denominator
 
-    def reduced(self, found: Proposal) -> Proposal | None:
+    def reduce(self, found: Proposal) -> Proposal | None:
         """Solve again, allowing rows that nearly contradict each other to lie on the hyperplane."""
-        face = np.flatnonzero(found.duals > WEIGHTY)
+        face = np.flatnonzero(found.duals > LEAST_WEIGHT)
         if not len(face) or not self.imply(face, found.duals):
             return None
         self.begin_anew()
@@ -337,11 +337,11 @@ class Search:
         if not size:
             return False
         self.implied.append([value / size for value in total])
-        self.program.add(self.moved(self.implied[-1])[None, :])
+        self.program.add(self.move_row(self.implied[-1])[None, :])
         self.places = np.append(self.places, -len(self.implied))
         return True
 
-    def moved(self, row: list[Fraction]) -> Floats:
+    def move_row(self, row: list[Fraction]) -> Floats:
         """Return an implied row in floats, relative to the center."""
         if not self.problem.bias:
             return np.array([float(value) for value in row])

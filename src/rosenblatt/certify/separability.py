@@ -26,14 +26,14 @@ from rosenblatt.certify.certificate import (
 )
 from rosenblatt.certify.class_rows import ClassRows
 from rosenblatt.certify.class_tables import ClassTables
-from rosenblatt.certify.decide import SMALL, Decision, Plane, decide, decide_in_floats, proved
+from rosenblatt.certify.decide import SMALL_VALUES, Decision, Plane, decide, decide_in_floats, prove
 from rosenblatt.certify.direct_certificate import certify_direct
 from rosenblatt.certify.margin import margin_of
 from rosenblatt.certify.problem import Direction, SeparationProblem
 from rosenblatt.certify.rationals import shifted
 from rosenblatt.certify.rigorous import Bound, Contradiction
 from rosenblatt.certify.simplex import Meeting
-from rosenblatt.certify.ties import TIDY, by_single_features, tidy_factor
+from rosenblatt.certify.ties import MAX_TIDY_INTEGER, by_single_features, tidy_factor
 from rosenblatt.certify.ties import ties as facial_reduction
 from rosenblatt.certify.time_limit import Clock, Unsettled
 from rosenblatt.exceptions import DataTypeError, ParameterError, ShapeError, TrivialSeparationWarning
@@ -44,12 +44,12 @@ from rosenblatt.rows.memory import require_features
 from rosenblatt.threads import one_blas_thread, ordered, using
 from rosenblatt.typing import Floats, Ints
 
-TIED_AT_ONCE = 4000  # values up to which ties are decided with the verdict
-LEAST = 5e8  # units of work that ties may take then: less than a second
-ROWS = 4  # rows for each weight, the most that a verdict keeps for its proof
-KEPT = 2**24  # the most bytes of them
-SHOWN = 1000  # sparse rows of more features are not shown
-OBJECTS = 32  # how much more data threads need here than for folds: small questions are work of Python
+MAX_VALUES_FOR_TIES = 4000  # values up to which ties are decided with the verdict
+TIES_WORK = 5e8  # units of work that ties may take then: less than a second
+KEPT_ROWS_A_WEIGHT = 4  # rows for each weight, the most that a verdict keeps for its proof
+MAX_KEPT_BYTES = 2**24  # the most bytes of them
+MAX_SHOWN_FEATURES = 1000  # sparse rows of more features are not shown
+THREAD_SIZE_FACTOR = 32  # how much more data threads need here than for folds: small questions are work of Python
 
 
 def certify(
@@ -162,9 +162,9 @@ def certify(
         splits: list[tuple[int, int | None]] = [*combinations(range(k), 2), *((a, None) for a in range(k))]
         if time_limit is None:  # the largest questions first, so that threads end at about the same time
             splits.reverse()
-        with using(n_jobs, batch.stored / OBJECTS), one_blas_thread():
+        with using(n_jobs, batch.stored / THREAD_SIZE_FACTOR), one_blas_thread():
             ask.read()
-            answers = ordered(lambda split: ask.apart().pair(*split), splits, ahead=len(splits))
+            answers = ordered(lambda split: ask.copy_for_thread().pair(*split), splits, ahead=len(splits))
             found = dict(zip(splits, answers, strict=True))
         pairs = {(labels[a], labels[b]): found[a, b] for a, b in combinations(range(k), 2)}
         return ClassTables(pairs, {labels[a]: found[a, None] for a in range(k)})
@@ -200,9 +200,9 @@ class Question:
     def read(self) -> None:
         """Read the rows once for all questions, before threads ask them."""
         self.rows.fingerprint.of(self.batch.codes)
-        self.rows.read(digests=self.batch.n_rows * self.batch.n_features > SMALL)
+        self.rows.read(digests=self.batch.n_rows * self.batch.n_features > SMALL_VALUES)
 
-    def apart(self) -> Question:
+    def copy_for_thread(self) -> Question:
         """Return the same questions with a clock of their own, which counts work from zero, for another thread."""
         other = copy(self)
         other.clock = Clock(None)
@@ -211,31 +211,31 @@ class Question:
 
     def pair(self, positive: int, negative: int | None, guess: Floats | None = None) -> Answer:
         """Decide one class against another, by their codes; with None against all others."""
-        posed = self.posed(positive, negative)
+        posed = self.pose(positive, negative)
         try:
-            return self.decided(posed, guess)
+            return self.decide(posed, guess)
         except Unsettled as end:
             return Undecided(**self.known(posed), why=str(end))
 
-    def alone(self, positive: int, negative: int | None) -> Separable | Inseparable | InseparableVerdict:
+    def decide_alone(self, positive: int, negative: int | None) -> Separable | Inseparable | InseparableVerdict:
         """Decide as `pair` does, without margin and ties, and by floats where their bounds suffice.
 
         Raises `Unsettled` if that takes too long.
         """
-        posed = self.posed(positive, negative)
-        return self.expressed(posed, self.trivial(posed) or decide_in_floats(posed.problem, self.clock))
+        posed = self.pose(positive, negative)
+        return self.express(posed, self.decide_trivial(posed) or decide_in_floats(posed.problem, self.clock))
 
-    def expressed(
+    def express(
         self, posed: Posed, found: Decision | Contradiction
     ) -> Separable | Inseparable | InseparableVerdict:
         """Express what was found in terms of the data."""
         if isinstance(found, Plane):
             return self.separable(posed, found)
         if isinstance(found, Contradiction):
-            return self.contradictory(posed, found)
+            return self.express_contradiction(posed, found)
         return self.inseparable(posed, found)
 
-    def posed(self, positive: int, negative: int | None) -> Posed:
+    def pose(self, positive: int, negative: int | None) -> Posed:
         """Pose a question: one class against another, or with None against all others."""
         classes = np.full(len(self.batch.classes), -1 if negative is None else 0, np.int8)
         classes[positive] = 1
@@ -258,31 +258,31 @@ class Question:
         """Return a label as text."""
         return self.labels[code]
 
-    def decided(self, posed: Posed, guess: Floats | None) -> Answer:
+    def decide(self, posed: Posed, guess: Floats | None) -> Answer:
         """Decide a question, and express the proof in terms of the data."""
         problem, names = posed.problem, posed.names
-        if (one_class := self.trivial(posed)) is not None:
+        if (one_class := self.decide_trivial(posed)) is not None:
             return self.separable(posed, one_class)
         direction = None if guess is None else problem.direction(guess)
         first = None if direction is None else direction[0]
         found = (decide if self.exact else decide_in_floats)(problem, self.clock, first)
         if isinstance(found, Contradiction):
-            return self.contradictory(posed, found)
+            return self.express_contradiction(posed, found)
         if isinstance(found, Plane):
             margin = margin_of(problem, found, self.clock) if self.margin else None
             if margin is not None:
                 margin = margin.rewritten(names, tidy_factor((*margin.w, margin.b)))
                 return Separable(**self.known(posed), w=margin.w, b=margin.b, margin=margin)
             return self.separable(posed, found)
-        asked = problem.n * problem.width <= TIED_AT_ONCE if self.ties is None else self.ties
+        asked = problem.n * problem.width <= MAX_VALUES_FOR_TIES if self.ties is None else self.ties
         if not asked or not self.exact:
             return self.inseparable(posed, found)
-        tied = self.tied(posed, found)
+        tied = self.decide_ties(posed, found)
         return self.inseparable(posed, found, tied, ties_open=tied is None)
 
-    def tied(self, posed: Posed, found: Meeting) -> Quasi | Overlap | None:
+    def decide_ties(self, posed: Posed, found: Meeting) -> Quasi | Overlap | None:
         """Decide whether rows that nothing separates are separable with ties; None if that takes too long."""
-        clock = self.clock if self.ties else self.clock.part(LEAST)
+        clock = self.clock if self.ties else self.clock.part(TIES_WORK)
         try:
             return facial_reduction(posed.problem, found, posed.names, clock)
         except Unsettled:
@@ -292,7 +292,7 @@ class Question:
         except Unsettled:
             return None
 
-    def trivial(self, posed: Posed) -> Plane | None:
+    def decide_trivial(self, posed: Posed) -> Plane | None:
         """Return the plane that has all rows on one side, if only one side has rows and there is a bias."""
         problem = posed.problem
         if not self.bias or (len(problem.positive) and len(problem.negative)):
@@ -301,7 +301,7 @@ class Question:
 
     def separable(self, posed: Posed, found: Plane) -> Separable:
         """Express a hyperplane in terms of the data."""
-        *w, b = _tidied(posed.problem, found)
+        *w, b = _tidy(posed.problem, found)
         return Separable(**self.known(posed), w=tuple(w), b=b)
 
     def inseparable(
@@ -319,12 +319,12 @@ class Question:
             points=_points(posed.problem, rows),
         )
 
-    def contradictory(self, posed: Posed, found: Contradiction) -> InseparableVerdict:
+    def express_contradiction(self, posed: Posed, found: Contradiction) -> InseparableVerdict:
         """Express rows that floats have proved to contradict each other; keep a copy of them if they are few."""
         problem = posed.problem
-        few = len(found.rows) <= ROWS * problem.width
+        few = len(found.rows) <= KEPT_ROWS_A_WEIGHT * problem.width
         kept = problem.some(found.rows) if few else None
-        if kept is not None and 8 * kept.features.stored > KEPT:
+        if kept is not None and 8 * kept.features.stored > MAX_KEPT_BYTES:
             kept = None
         return InseparableVerdict(
             **self.known(posed),
@@ -337,11 +337,11 @@ class Question:
         )
 
 
-def proof_of(found: InseparableVerdict) -> Inseparable:
+def make_proof(found: InseparableVerdict) -> Inseparable:
     """Make the exact proof of a verdict from the rows that it kept."""
     problem, rows = found.kept, np.arange(len(found.support))
     bound = Bound(found.residual, found.stretch)
-    meeting = proved(problem, Contradiction(rows, np.array(found.weights), bound, found.spanning), Clock(None))
+    meeting = prove(problem, Contradiction(rows, np.array(found.weights), bound, found.spanning), Clock(None))
     order = np.argsort(meeting.rows)
     rows = meeting.rows[order]
     return Inseparable(
@@ -355,7 +355,7 @@ def proof_of(found: InseparableVerdict) -> Inseparable:
     )
 
 
-def _tidied(problem: SeparationProblem, found: Plane) -> list[Fraction]:
+def _tidy(problem: SeparationProblem, found: Plane) -> list[Fraction]:
     """Return a hyperplane in the columns of the data, the bias last, in small integers if it can be.
 
     Equal numbers become one object: text has many features and few different weights.
@@ -365,7 +365,7 @@ def _tidied(problem: SeparationProblem, found: Plane) -> list[Fraction]:
     top, bottom = (found.b * (1 << -lowest)).as_integer_ratio()
     whole = [bottom * value << (power - lowest) for value, power in zip(found.v.integers, powers, strict=False)]
     divisor = gcd(top, *set(whole))
-    if divisor and max(abs(top), *map(abs, set(whole))) <= TIDY * divisor:
+    if divisor and max(abs(top), *map(abs, set(whole))) <= MAX_TIDY_INTEGER * divisor:
         small = {value: Fraction(value // divisor) for value in {top, *whole}}
         return [*(small[value] for value in whole), small[top]]
     pairs = list(zip(found.v.integers[: problem.d], powers, strict=True))
@@ -419,7 +419,7 @@ def cover_probability(n: int, width: int) -> float:
 
 def _points(problem: SeparationProblem, rows: Ints) -> tuple[tuple[tuple[float, ...], int], ...] | None:
     """Return some rows and their sides; None for sparse rows of many features."""
-    if problem.sparse and problem.d > SHOWN:
+    if problem.sparse and problem.d > MAX_SHOWN_FEATURES:
         return None
     table = problem.matrix.dense(rows).tolist()
     return tuple((tuple(values), int(side)) for values, side in zip(table, problem.y[rows], strict=True))

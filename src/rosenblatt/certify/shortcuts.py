@@ -23,25 +23,29 @@ from rosenblatt.margins.matrix import Matrix
 from rosenblatt.rows.features import Features
 from rosenblatt.typing import Floats, Ints
 
-DIRECT = 1500  # normal equations of up to this size are solved
-LARGE = 2**18  # values from which the perceptron is tried: its loops may have to be compiled first
-PASSES = 64  # passes over all rows that its visits may amount to
-HOPEFUL = 3  # passes over all rows before it is judged
-INNER = 100  # passes over the rows that it was wrong on
-FAST = 8  # multiplications of a matrix product for each unit of work
+MAX_EQUATIONS = 1500  # normal equations of up to this size are solved
+LARGE_VALUES = 2**18  # values from which the perceptron is tried: its loops may have to be compiled first
+MAX_PASSES = 64  # passes over all rows that its visits may amount to
+PASSES_BEFORE_JUDGED = 3  # passes over all rows before it is judged
+MAX_INNER_PASSES = 100  # passes over the rows that it was wrong on
+PRODUCTS_A_UNIT = 8  # multiplications of a matrix product for each unit of work
 DOING = "fitting least squares"
-RIDGE = 1e-10
+RIDGE_SHARE = 1e-10
 SAMPLE_ROWS = 512  # read first, where few may decide
-GROWTH = 8  # how many times as many are read next
+GROWTH_FACTOR = 8  # how many times as many are read next
 
 
-def guesses(problem: SeparationProblem, clock: Clock) -> Iterator[Direction]:
+def guess(problem: SeparationProblem, clock: Clock) -> Iterator[Direction]:
     """Yield normal vectors that may separate the rows: the perceptron's if they are many, then least squares."""
-    if problem.size >= LARGE and (w := by_mistakes(problem, clock)) is not None:
+    if problem.size >= LARGE_VALUES and (w := by_mistakes(problem, clock)) is not None:
         yield w
     if takes_newton(problem):
         return
-    for v in _iterative(problem, clock) if problem.sparse or problem.n > DIRECT else _wide(problem, clock):
+    for v in (
+        _fit_iteratively(problem, clock)
+        if problem.sparse or problem.n > MAX_EQUATIONS
+        else _fit_wide(problem, clock)
+    ):
         found = Direction.of_floats(v)
         if found is not None:
             yield found
@@ -49,21 +53,25 @@ def guesses(problem: SeparationProblem, clock: Clock) -> Iterator[Direction]:
 
 def takes_newton(problem: SeparationProblem) -> bool:
     """Return whether the features are few enough for `HingeNewton`, and not more than the rows."""
-    return problem.width <= min(DIRECT, problem.n)
+    return problem.width <= min(MAX_EQUATIONS, problem.n)
 
 
 def by_mistakes(problem: SeparationProblem, clock: Clock) -> Direction | None:
     """Return the perceptron's normal vector if it separates the rows within so many passes, else None."""
     w = np.zeros(problem.d + 1)
-    passes = min(PASSES, problem.width / FAST) if takes_newton(problem) else PASSES  # less than a step of Newton's
+    passes = (
+        min(MAX_PASSES, problem.width / PRODUCTS_A_UNIT) if takes_newton(problem) else MAX_PASSES
+    )  # less than a step of Newton's
     most = problem.width if takes_newton(problem) else problem.n
-    if not trained(problem.features, Sides(problem.y), w, problem.size, passes, most, clock, bias=problem.bias):
+    if not train_by_mistakes(
+        problem.features, Sides(problem.y), w, problem.size, passes, most, clock, bias=problem.bias
+    ):
         return None
     found = problem.direction(w[:-1])
     return None if found is None else found[0]
 
 
-def trained(
+def train_by_mistakes(
     features: Features,
     targets: Targets,
     w: Floats,
@@ -90,7 +98,7 @@ def trained(
     while left > 0:
         order = every
         full += 1
-        for _ in range(INNER):
+        for _ in range(MAX_INNER_PASSES):
             work = size * len(order) / n
             left -= work
             clock.spend(work, "running the perceptron")
@@ -100,7 +108,7 @@ def trained(
             if not mistakes:
                 break
             if order is every:
-                if full >= HOPEFUL and mistakes > most:
+                if full >= PASSES_BEFORE_JUDGED and mistakes > most:
                     return False
                 wrong[log.at[:mistakes]] = True
                 order = np.flatnonzero(wrong).astype(np.uint64)
@@ -111,21 +119,21 @@ def trained(
     return False
 
 
-def _wide(problem: SeparationProblem, clock: Clock) -> Iterator[Floats]:
+def _fit_wide(problem: SeparationProblem, clock: Clock) -> Iterator[Floats]:
     """Yield the least-squares solution for fewer rows than features; it fits if the rows are independent."""
     X = problem.table(slice(None)) - problem.center
     if problem.bias:
         X = np.column_stack([X, np.ones(problem.n)])
-    clock.spend(problem.size * (problem.n / FAST + 2), DOING)
-    v = _least_squares(X, problem.y)
+    clock.spend(problem.size * (problem.n / PRODUCTS_A_UNIT + 2), DOING)
+    v = _solve_least_squares(X, problem.y)
     if v is not None:
         yield v[: problem.d]
 
 
-def _least_squares(X: Floats, y: Floats) -> Floats | None:
+def _solve_least_squares(X: Floats, y: Floats) -> Floats | None:
     """Return the least-squares v with a small ridge, from X Xᵀ; None if it is singular."""
     gram = X @ X.T
-    gram[np.diag_indices_from(gram)] += RIDGE * max(np.trace(gram) / len(gram), 1e-300)
+    gram[np.diag_indices_from(gram)] += RIDGE_SHARE * max(np.trace(gram) / len(gram), 1e-300)
     try:
         found = cho_solve(cho_factor(gram, check_finite=False), y, check_finite=False)
     except LinAlgError:
@@ -135,7 +143,7 @@ def _least_squares(X: Floats, y: Floats) -> Floats | None:
     return v
 
 
-def _iterative(problem: SeparationProblem, clock: Clock) -> Iterator[Floats]:
+def _fit_iteratively(problem: SeparationProblem, clock: Clock) -> Iterator[Floats]:
     """Yield the results of few and of many steps of LSQR, which does not copy X."""
     from scipy.sparse.linalg import LinearOperator, lsqr
 
@@ -213,7 +221,7 @@ def peel(X: Any, y: Floats, *, bias: bool, least: float = 0.0) -> Peeling:
     A round that would remove less than the share `least` of the rows ends it.
     """
     rows, layers = np.arange(X.shape[0]), list[Layer]()
-    forced_by = _forced_dense if isinstance(X, np.ndarray) else _forced_sparse
+    forced_by = _force_dense if isinstance(X, np.ndarray) else _force_sparse
     while len(rows):
         sides = y[rows]
         if bias and (sides == sides[0]).all():
@@ -231,7 +239,7 @@ def peel(X: Any, y: Floats, *, bias: bool, least: float = 0.0) -> Peeling:
     return Peeling(left, layers)
 
 
-def _forced_dense(X: Any, y: Floats, bias: bool) -> Layer | None:
+def _force_dense(X: Any, y: Floats, bias: bool) -> Layer | None:
     """Return the rows that features of dense rows force, or None.
 
     Few rows are read first, then ever more: features whose classes overlap in few rows do so in all.
@@ -240,7 +248,7 @@ def _forced_dense(X: Any, y: Floats, bias: bool) -> Layer | None:
     least, most = np.full((2, X.shape[1]), highest, X.dtype), np.full((2, X.shape[1]), lowest, X.dtype)
     stop = 0
     while stop < len(X):
-        start, stop = stop, max(SAMPLE_ROWS, GROWTH * stop)
+        start, stop = stop, max(SAMPLE_ROWS, GROWTH_FACTOR * stop)
         widen(X[start:stop], y[start:stop], least, most)
         if bias:
             up, down = least[1] >= most[0], most[1] <= least[0]
@@ -269,7 +277,7 @@ def widen(X: Any, y: Floats, least: Any, most: Any) -> None:
             most[side, j] = max(most[side, j], value)
 
 
-def _forced_sparse(X: Any, y: Floats, bias: bool) -> Layer | None:
+def _force_sparse(X: Any, y: Floats, bias: bool) -> Layer | None:
     """Return the rows that features of sparse rows force, or None: rows where a feature of one sign is not 0."""
     stored = X.data != 0.0
     of, places = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[stored], X.indices[stored]
@@ -284,7 +292,7 @@ def _forced_sparse(X: Any, y: Floats, bias: bool) -> Layer | None:
     return Layer(np.flatnonzero(forced), features, np.where(up[features], 1, -1), zeros, zeros)
 
 
-def equal_rows(
+def find_equal_rows(
     matrix: Matrix, codes: Floats | Ints, digests: Ints | None = None, *, among: int | None = None
 ) -> tuple[int, int] | None:
     """Return two equal rows of different classes, that of the larger code first; None if there are none.
@@ -295,7 +303,7 @@ def equal_rows(
     found, odd = np.empty(matrix.n, np.int64) if digests is None else digests, _odd_numbers(matrix)
     stop = 0
     while stop < min(matrix.n, among or matrix.n):
-        start, stop = stop, min(matrix.n, max(SAMPLE_ROWS, GROWTH * stop))
+        start, stop = stop, min(matrix.n, max(SAMPLE_ROWS, GROWTH_FACTOR * stop))
         if digests is None:
             _digest(matrix, odd, slice(start, stop), found)
         for pair in _same_digests(found[:stop], codes):
@@ -306,8 +314,8 @@ def equal_rows(
     return None
 
 
-def row_digests(matrix: Matrix) -> Ints:
-    """Return a hash of each row, for `equal_rows`."""
+def digest_rows(matrix: Matrix) -> Ints:
+    """Return a hash of each row, for `find_equal_rows`."""
     digests = np.empty(matrix.n, np.int64)
     _digest(matrix, _odd_numbers(matrix), slice(0, matrix.n), digests)
     return digests

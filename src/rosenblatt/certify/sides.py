@@ -14,7 +14,9 @@ from rosenblatt.certify.time_limit import Clock
 from rosenblatt.typing import Floats, Ints
 
 DOING = "computing the sides of rows"
-FEW = 200  # up to this many doubtful rows are decided by integers; more are first computed in double-double
+MAX_INTEGER_ROWS = (
+    200  # up to this many doubtful rows are decided by integers; more are first computed in double-double
+)
 
 
 def bias_of(problem: SeparationProblem, v: Direction) -> Fraction | None:
@@ -97,7 +99,7 @@ def _extreme(
     """Return the exact extreme of the scores of some rows; only rows that may attain it are computed exactly."""
     sign = 1.0 if pick is min else -1.0
     rows = _within(rows, sign * f[rows], 2.0 * error)
-    if len(rows) > FEW and not problem.sparse:
+    if len(rows) > MAX_INTEGER_ROWS and not problem.sparse:
         nearest = sign * float((sign * f[rows]).min())
         finer, error = twofold(problem, rows, v, nearest)
         rows = _within(rows, sign * finer, 2.0 * error + 4.0 * UNIT * float(np.abs(finer).max()))

@@ -22,7 +22,9 @@ from rosenblatt.certify.time_limit import Clock, exact_work
 from rosenblatt.typing import Floats, Ints
 
 _Leaving: TypeAlias = tuple[int, int, bool, int]
-PATIENCE = 50  # after this many pivots without progress the lowest row enters, which cannot cycle (Bland 1977)
+MAX_IDLE_PIVOTS = (
+    50  # after this many pivots without progress the lowest row enters, which cannot cycle (Bland 1977)
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +112,7 @@ class Simplex:
         v = np.array([nearest(value, size) for value in at.v])
         slack = self.floats @ v - nearest(at.t, size) * self.units
         doubt = 2.0 * (self.width + 4) * UNIT * (np.abs(v).sum() + 1.0)  # a bound on the rounding error
-        if self.idle < PATIENCE:
+        if self.idle < MAX_IDLE_PIVOTS:
             order: Iterator[int] = iter(np.argsort(slack, kind="stable").tolist())
             candidates = (i for i in order if slack[i] <= doubt)
         else:
@@ -132,7 +134,7 @@ class Simplex:
             rate = sign * (_dot(change, [self.rows[i][j] for i in self.basis]) - z[j] * denominator)
             if rate > 0:
                 leaving = _sooner(leaving, (sign * self._sum(j), rate, False, k))
-        first = self.basis.__getitem__ if self.idle >= PATIENCE else (lambda k: -change[k])
+        first = self.basis.__getitem__ if self.idle >= MAX_IDLE_PIVOTS else (lambda k: -change[k])
         for k in sorted(range(len(self.basis)), key=first):
             if change[k] > 0:
                 leaving = _sooner(leaving, (self.weights[k], change[k], True, k))

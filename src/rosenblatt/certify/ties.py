@@ -29,17 +29,17 @@ from rosenblatt.certify.rationals import (
     product,
     solve,
 )
-from rosenblatt.certify.search import TOUCHING, Program
+from rosenblatt.certify.search import TOUCHING_MARGIN, Program
 from rosenblatt.certify.sides import on_both_sides, products
 from rosenblatt.certify.simplex import Meeting, Simplex, as_floats
 from rosenblatt.certify.time_limit import PYTHON, Clock, Unsettled, exact_work
 from rosenblatt.typing import Ints
 
-SAMPLE = 8  # rows per dimension that are examined first
-ROUNDS = 10  # rounds in floats before rationals
-LARGEST = 2**22  # the most entries of the vectors orthogonal to the rows that tie
-TIDY = 10**6  # the largest whole number that hyperplanes are written in
-FLINT = 5  # units of work of a product of integers within a matrix product
+SAMPLE_ROWS_A_DIMENSION = 8  # rows per dimension that are examined first
+MAX_FLOAT_ROUNDS = 10  # rounds in floats before rationals
+MAX_ENTRIES = 2**22  # the most entries of the vectors orthogonal to the rows that tie
+MAX_TIDY_INTEGER = 10**6  # the largest whole number that hyperplanes are written in
+WORK_A_PRODUCT = 5  # units of work of a product of integers within a matrix product
 DOING = "looking for a hyperplane with ties"
 
 
@@ -50,7 +50,7 @@ def ties(problem: SeparationProblem, meeting: Meeting, names: Ints, clock: Clock
     """
     null: list[list[int]] = []
     while not meeting.spanning:
-        if (problem.width - len(meeting.rows)) * problem.width > LARGEST:
+        if (problem.width - len(meeting.rows)) * problem.width > MAX_ENTRIES:
             return None
         clock.spend(PYTHON * len(meeting.rows) * problem.width, DOING)
         integers = problem.integer_rows(meeting.rows)[0]
@@ -125,7 +125,7 @@ def tidy_factor(values: Sequence[Fraction]) -> Fraction:
     """Return the factor that turns numbers into small integers, or 1 if they would not be small."""
     whole, denominator = common(values)
     divisor = gcd(*whole)
-    if not divisor or max(map(abs, whole)) > TIDY * divisor:
+    if not divisor or max(map(abs, whole)) > MAX_TIDY_INTEGER * divisor:
         return Fraction(1)
     return Fraction(denominator, divisor)
 
@@ -192,7 +192,7 @@ class _Reduced:
 
     def __init__(self, problem: SeparationProblem, vectors: list[list[int]], outside: Ints, clock: Clock) -> None:
         self.problem, self.vectors, self.outside, self.clock = problem, vectors, outside, clock
-        self.batch = SAMPLE * (len(vectors) + 1)
+        self.batch = SAMPLE_ROWS_A_DIMENSION * (len(vectors) + 1)
         self.rows, self.powers = np.empty(0, np.int64), list[int]()
         self.coordinates: list[list[int]] = []
         self.new = np.sort(np.random.default_rng(0).permutation(outside)[: self.batch])
@@ -201,10 +201,10 @@ class _Reduced:
         """Return a vector that separates the rows, or a combination of them that is orthogonal to all vectors."""
         hint = [0]
         program = Program(len(self.vectors), np.zeros(len(self.vectors)), bias=False)
-        for _ in range(ROUNDS):
+        for _ in range(MAX_FLOAT_ROUNDS):
             program.add(as_floats(self.take()))
             found = program.solve(self.clock)
-            if found is None or found.t <= TOUCHING:
+            if found is None or found.t <= TOUCHING_MARGIN:
                 hint = hint if found is None else found.held.tolist() or hint
                 break
             v = self.combined(as_integers(found.v[None, :], np.zeros(found.v.size, np.int64))[0][0])
@@ -224,7 +224,7 @@ class _Reduced:
         words = 1 + bits / 64
         work = len(self.new) * (self.problem.width + len(self.vectors) * words)  # in Python
         products = len(self.new) * self.problem.width * len(self.vectors) * words
-        self.clock.spend(PYTHON * work + FLINT * products, DOING)
+        self.clock.spend(PYTHON * work + WORK_A_PRODUCT * products, DOING)
         integers, powers = self.problem.integer_rows(self.new)
         added = product(integers, self.vectors)
         self.coordinates, self.powers = self.coordinates + added, self.powers + powers

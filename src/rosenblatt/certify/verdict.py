@@ -14,7 +14,7 @@ import numpy as np
 
 from rosenblatt.certify.certificate import Certificate, Inseparable, InseparableVerdict
 from rosenblatt.certify.direct import Argmax, ClassProblem
-from rosenblatt.certify.direct_certificate import answered
+from rosenblatt.certify.direct_certificate import make_answer
 from rosenblatt.certify.problem import SeparationProblem
 from rosenblatt.certify.rationals import combined, common, shifted
 from rosenblatt.certify.rigorous import Bound, Contradiction
@@ -24,9 +24,9 @@ from rosenblatt.certify.time_limit import Clock, Unsettled
 from rosenblatt.rows.batch import Batch
 from rosenblatt.typing import Ints
 
-CHECKED = 1 << 24  # combinations of more values are not checked: each takes about a microsecond
-REDUCED = 1 << 18  # combinations of more values are not reduced to fewer rows
-SECONDS = 5.0  # the time limit of the reduction
+MAX_CHECKED_VALUES = 1 << 24  # combinations of more values are not checked: each takes about a microsecond
+MAX_REDUCED_VALUES = 1 << 18  # combinations of more values are not reduced to fewer rows
+REDUCTION_SECONDS = 5.0  # the time limit of the reduction
 
 
 def verdict(
@@ -75,23 +75,23 @@ def verdict(
         if multiclass == "direct" and len(batch.classes) > 2:
             direct = ClassProblem(part, bias=bias, clock=clock).decide()
             if isinstance(direct, Argmax) or names is None:
-                return answered(part, direct, bias=bias)
-            return answered(batch, direct._replace(rows=names[direct.rows]), bias=bias)
+                return make_answer(part, direct, bias=bias)
+            return make_answer(batch, direct._replace(rows=names[direct.rows]), bias=bias)
         counts = part.counts
-        for positive, negative in _sides(len(batch.classes), multiclass):
+        for positive, negative in _list_sides(len(batch.classes), multiclass):
             if negative is not None and not counts[positive] + counts[negative]:
                 continue  # no row of either class has weight
-            found = question.alone(positive, negative)
+            found = question.decide_alone(positive, negative)
             if isinstance(found, Inseparable | InseparableVerdict):
                 if whole or names is None:
                     return found
                 everything = Question(batch, bias, margin=False, clock=clock)
-                posed = everything.posed(positive, negative)
+                posed = everything.pose(positive, negative)
                 places = np.searchsorted(posed.names, names[list(found.support)])
                 if isinstance(found, Inseparable):
                     return everything.inseparable(posed, Meeting(places, list(found.integers)))
                 bound = Bound(found.residual, found.stretch)
-                return everything.contradictory(
+                return everything.express_contradiction(
                     posed, Contradiction(places, np.array(found.weights), bound, found.spanning)
                 )
     except Unsettled:
@@ -99,7 +99,7 @@ def verdict(
     return found
 
 
-def _sides(classes: int, multiclass: str) -> list[tuple[int, int | None]]:
+def _list_sides(classes: int, multiclass: str) -> list[tuple[int, int | None]]:
     if classes <= 2:
         return [(1, 0)] if classes == 2 else [(0, None)]
     if multiclass == "ovo":
@@ -114,7 +114,7 @@ def witness(batch: Batch, rows: Ints, weights: list[Fraction], *, bias: bool) ->
     """Return the proof that Σ weight_i y_i (x_i, 1) = 0 for positive weights of some rows; None if it is not 0.
 
     Without a bias Σ weight_i y_i x_i = 0 suffices. The proof has as few of the rows as possible. The result is
-    also None for more than `CHECKED` values.
+    also None for more than `MAX_CHECKED_VALUES` values.
 
     Examples
     --------
@@ -129,24 +129,24 @@ def witness(batch: Batch, rows: Ints, weights: list[Fraction], *, bias: bool) ->
     part = batch.take(rows)
     problem = SeparationProblem(part, part.signs.astype(np.float64), bias=bias)
     used = max(1, len(np.unique(problem.matrix.X.indices))) if problem.sparse else problem.d
-    if problem.n * (used + bias) > CHECKED:
+    if problem.n * (used + bias) > MAX_CHECKED_VALUES:
         return None
     integers, powers = problem.integer_rows(np.arange(problem.n), only_used=True)
     scaled = [weight * shifted(1, power) for weight, power in zip(weights, powers, strict=True)]
     if any(combined(common(scaled)[0], integers)):
         return None
-    found = _fewest(rows, integers, powers) or Meeting(rows, common(weights)[0])
+    found = _reduce(rows, integers, powers) or Meeting(rows, common(weights)[0])
     question = Question(batch, bias, margin=False, clock=Clock(None))
-    return question.inseparable(question.posed(1, 0), found)
+    return question.inseparable(question.pose(1, 0), found)
 
 
-def _fewest(rows: Ints, integers: list[list[int]], powers: list[int]) -> Meeting | None:
+def _reduce(rows: Ints, integers: list[list[int]], powers: list[int]) -> Meeting | None:
     """Return a combination to 0 of no more rows than needed; None if it takes too long to find."""
-    if len(integers) * len(integers[0]) > REDUCED:
+    if len(integers) * len(integers[0]) > MAX_REDUCED_VALUES:
         return None
     simplex = Simplex(integers, range(len(integers)))
     try:
-        found = simplex.optimum(Clock(SECONDS))
+        found = simplex.optimum(Clock(REDUCTION_SECONDS))
     except Unsettled:
         return None
     assert found is None, "nothing separates rows that have a combination to 0"

@@ -25,14 +25,14 @@ from rosenblatt.certify.class_rows import ClassRows, ClassSigns, SidedPlane
 from rosenblatt.certify.fingerprint import Fingerprint, Signs
 from rosenblatt.certify.problem import SeparationProblem
 from rosenblatt.certify.rationals import combined, common, rank, shifted, times_powers
-from rosenblatt.certify.rigorous import contradiction
+from rosenblatt.certify.rigorous import prove_contradiction
 from rosenblatt.certify.sides import products
 from rosenblatt.rows.batch import Batch
 from rosenblatt.rows.features import Features
 from rosenblatt.threads import one_blas_thread, ordered, using
 from rosenblatt.typing import Ints
 
-QUICK = 64  # how many values are checked in about the time that one takes to decide a question
+VALUES_A_DECISION = 64  # how many values are checked in about the time that one takes to decide a question
 
 
 class Refuted(Exception):  # noqa: N818 - becomes the answer "no"
@@ -57,7 +57,7 @@ def first_refuted(certificates: Sequence[Answer], rows: ClassRows) -> tuple[int,
 
     They are checked by as many threads as are allowed.
     """
-    with using(None, rows.batch.stored / QUICK), one_blas_thread():
+    with using(None, rows.batch.stored / VALUES_A_DECISION), one_blas_thread():
         rows.read()
         sides, refuted = [], None
         for k, certificate in enumerate(certificates):
@@ -168,7 +168,7 @@ class _Checker:
         if np.isnan(weights).any():
             raise Refuted("A combination needs positive weights.")
         places = self.places(certificate.support, certificate.weights)
-        found = contradiction(self.problem.signed_exactly(places), weights, bias=self.problem.bias)
+        found = prove_contradiction(self.problem.signed_exactly(places), weights, bias=self.problem.bias)
         if found is None:
             raise Refuted("Floats do not prove that exact weights near these combine the rows to 0.")
 
