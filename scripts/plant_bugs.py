@@ -110,8 +110,8 @@ BUGS = [
     ),
     Bug(
         "certify/rigorous.py",
-        "lost = gamma(m + 2) * norm(",
-        "lost = 0.0 * norm(",
+        "lost = bound_sum(m + 2) * bound_norm(",
+        "lost = 0.0 * bound_norm(",
         "a weighted sum that rounds to 0 counts as 0",
     ),
     Bug(

@@ -123,8 +123,6 @@ POSITIVE = partial(check_number, above=0)
 # Fields
 
 _ABSENT: Any = object()
-SAME = _ABSENT
-"""In place of a default: that of the base class."""
 
 
 @dataclass(frozen=True)
@@ -170,11 +168,6 @@ class Parameter:
     def required(self) -> bool:
         """Whether it has no default."""
         return self.default is _ABSENT
-
-    @property
-    def optional(self) -> bool:
-        """Whether it may be None."""
-        return self.annotation.endswith(" | None") or None in self.choices
 
     @property
     def type(self) -> str:
@@ -230,12 +223,8 @@ class _Like:
     given: Parameter
 
 
-@dataclass(frozen=True)
-class Learned:
-    """An attribute that training sets, and its codec in a model file if it has one."""
-
-    codec: Any = None
-    required: bool = True
+class _Learned:
+    """An attribute that training sets."""
 
 
 def param(
@@ -256,7 +245,7 @@ def param(
     Parameters
     ----------
     default : object
-        The default. `SAME` is that of the base class.
+        The default.
     doc : str
         What the parameter means, in sentences.
     kind : str
@@ -300,9 +289,9 @@ def fixed(value: Any, init: Literal[False] = False) -> Any:
     return _Fixed(value)
 
 
-def learned(codec: Any = None, required: bool = True, init: Literal[False] = False) -> Any:
-    """Declare an attribute that training sets; a model file keeps it by its `codec`."""
-    return Learned(codec, required)
+def learned(init: Literal[False] = False) -> Any:
+    """Declare an attribute that training sets."""
+    return _Learned()
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(positional, fixed, learned))
@@ -325,7 +314,6 @@ class Declared:
     """
 
     _declared: ClassVar[Mapping[str, Parameter]] = MappingProxyType({})
-    _learned_here: ClassVar[Mapping[str, Learned]] = MappingProxyType({})
 
     def __init_subclass__(cls, signature: str = "", **others: Any) -> None:
         super().__init_subclass__(**others)
@@ -346,10 +334,7 @@ class Declared:
                 before, given = given.owner._declared[name], given.given
             declared = given.completed(_named(annotations[name]), before)
             (inherited if name in inherited else own)[name] = declared
-        cls._learned_here = MappingProxyType(
-            {n: each for n, each in vars(cls).items() if isinstance(each, Learned)}
-        )
-        for name in cls._learned_here:
+        for name in [name for name, each in vars(cls).items() if isinstance(each, _Learned)]:
             delattr(cls, name)
         declared_now = own | inherited
         if signature:

@@ -48,7 +48,7 @@ def _shown(model):
 
 
 def _trained(name):
-    cls = getattr(rb, name)
+    cls = getattr(rb, name, None)  # one is made by a function
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return FITS.get(name, lambda kind: kind().fit(X, Y))(cls)
