@@ -89,7 +89,7 @@ def test_questions_find_the_same_alone(form):
     for sides in SIDES:
         problem, other = (rows.sides(np.array(sides, np.int8), bias=True).problem for rows in (shared, alone))
         assert np.array_equal(problem.scale, other.scale)
-        assert np.array_equal(problem.digests, class_rows.row_digests(other.matrix))
+        assert np.array_equal(problem.digests, class_rows.digest_rows(other.matrix))
 
 
 @pytest.fixture

@@ -157,7 +157,7 @@ def test_without_a_proposal_it_is_the_same(kind, problem):
 @given(problem=problems(most_rows=8, most_features=3))
 def test_what_floats_prove_alone_holds_too(kind, problem):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "MOST", -1)
+        patch.setattr(module, "MAX_ROWS", -1)
         rough = found(*problem, **kind)
     fine = found(*problem, **kind)
     if fine is not None:
@@ -221,7 +221,7 @@ def test_more_rows_than_the_exact_method_takes_leave_an_interval():
     X = rng.standard_normal((150, 100))
     y = np.where(rng.standard_normal(150) > 0, 1, -1)
     margin = found(X, y)
-    assert len(margin.rows) > module.MOST
+    assert len(margin.rows) > module.MAX_ROWS
     assert not margin.exact
     assert margin.high - margin.low <= 1e-10 * margin.high
 

@@ -177,7 +177,7 @@ def test_many_rows_are_brought_down_to_few(monkeypatch):
     clf = trained(X, y, order="cyclic", stop_on_cycle=True, max_iter=20_000, n_iter_no_change=20_000)
     assert proved(clf, X, y)
     assert len(clf.certificate_.support) <= 4
-    for name, value in {"REDUCED": 0, "SECONDS": 0.0}.items():
+    for name, value in {"MAX_REDUCED_VALUES": 0, "REDUCTION_SECONDS": 0.0}.items():
         with monkeypatch.context() as patch:
             patch.setattr(witness, name, value)
             patch.setattr(witness.Simplex, "meets", False)
@@ -304,6 +304,6 @@ def test_repeats_that_are_refuted_are_tried_ever_more_rarely(remembered, monkeyp
 
 
 def test_nothing_is_said_of_more_values_than_are_checked(monkeypatch):
-    monkeypatch.setattr(witness, "CHECKED", 11)
+    monkeypatch.setattr(witness, "MAX_CHECKED_VALUES", 11)
     X, y = load_xor()
     assert trained(X, y, order="cyclic", stop_on_cycle=True, max_iter=5).stop_reason_ == "max_iter"

@@ -53,6 +53,7 @@ def test_names():
         "boundary",
         "bounds",
         "certificate",
+        "explanation",
         "learning_curve",
         "margins",
         "network",

@@ -62,7 +62,7 @@ class OnlineModel:
     >>> model = OnlineModel.begin(n_features=2)
     >>> for x, label in [([1.0, 0.0], "no"), ([0.0, 1.0], "yes"), ([1.0, 0.5], "no")]:
     ...     _ = model.learn(x, label)
-    >>> model.predict([0.0, 2.0]), model.classes.tolist(), model.seen
+    >>> str(model.predict([0.0, 2.0])), model.classes.tolist(), model.seen
     ('yes', ['no', 'yes'], 3)
     """
 

@@ -19,8 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.escaping import Html, html_bar, html_card, html_table
-from rosenblatt.estimators._linear import LinearClassifier
-from rosenblatt.estimators._one_vector import OneVector
 from rosenblatt.exceptions import InputError, LabelError, ParameterError
 from rosenblatt.kernels.kernel_model import KernelModel
 from rosenblatt.learning.linear import LinearModel
@@ -458,6 +456,9 @@ def _model_of(predictor: Any) -> Any:
     """Return the model whose parts are known, or the vectors and biases of a learner of numbers."""
     if isinstance(predictor, Predictor):
         return predictor.model
+    from rosenblatt.estimators._linear import LinearClassifier  # which load scikit-learn, as the server does not
+    from rosenblatt.estimators._one_vector import OneVector
+
     learner = predictor.estimator
     if hasattr(learner, "_vote"):
         return learner._vote()
