@@ -21,7 +21,7 @@ const scenes = {
     await page.getByLabel("Kind").selectOption("three");
     for (let n = 0; n < 3; n++) await button(page, "Next mistake");
   },
-  through: async (page) => (await example(page, "XOR"), page.getByLabel("Bias").selectOption("none")),
+  through: async (page) => (await example(page, "XOR"), page.getByRole("combobox", { name: "Bias" }).selectOption("none")),
   xor: (page) => example(page, "XOR"),
   cards: async (page) => (await example(page, "Cards with letters"), button(page, "Next pass")),
   compare: async (page) => (await button(page, "Compare"), button(page, "Next pass")),

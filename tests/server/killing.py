@@ -329,8 +329,8 @@ def compare(folder, history, events, seen, learned):
         assert score == scores[version], f"a prediction showed another version {version} than the journal has"
     replica = history.replica_at(history.newest)
     assert replica.decide(replica_rows())[1][0] == scores[history.newest], "a replay gives other scores"
-    assert (replica.learner._state.w == model._state.w).all(), "a replay gives other weights"
-    assert (replica.learner._state.u == model._state.u).all(), "a replay gives other averages"
+    assert (replica.online.stream.state.w == model._state.w).all(), "a replay gives other weights"
+    assert (replica.online.stream.state.u == model._state.u).all(), "a replay gives other averages"
 
 
 def replica_rows():

@@ -283,7 +283,7 @@ const checks = {
     for (const text of ["1e300,1,a\n-1e300,2,b\n5e-324,0,a", "1.7e308,1.7e308,a\n-1.7e308,-1.7e308,b", "5e-324,0,a\n0,5e-324,b", "1e300,1,2,a\n-1e300,2,3,b\n1,1,1e-300,a", "1e200,1,a\n1e200,2,b\n1e-200,0,c"]) {
       await paste(page, text);
       for (const bias of ["radius", "none", "unit"]) {
-        await page.getByLabel("Bias").selectOption(bias);
+        await page.getByRole("combobox", { name: "Bias" }).selectOption(bias);
         for (const act of ["Next mistake", "To the end", "To the start"]) {
           await press(page, act);
           const said = await page.locator("main").innerText();
@@ -403,7 +403,7 @@ const checks = {
       await give(proof);
       await reads("The proof holds");
     }
-    await page.getByLabel("Bias").selectOption("none");
+    await page.getByRole("combobox", { name: "Bias" }).selectOption("none");
     must((await verdict(page)) === "No line through the origin separates the classes", await verdict(page));
     must((await page.locator(".plane svg").first().locator("polygon").count()) >= 2, "the proof without a bias is not drawn");
     await page.getByLabel("draw the proof").uncheck();
