@@ -261,7 +261,7 @@ class State:
             self._take(self.spread())
         self.w = oriented(self.w, X)
         self.u = None if self.u is None else oriented(self.u, X)
-        if self.memory:
+        if self.memory and self.w.ndim > 1:  # one machine has one order
             self.memory = self._memory_by(lambda memory: memory.oriented_by(lambda w: oriented(w, X)))
         return rows
 

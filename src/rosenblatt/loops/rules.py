@@ -416,7 +416,7 @@ class Variance(Memory):
 
     def rule_of_loops(self, rule: Confidence) -> Shaped:
         """Return the rule with the variances."""
-        return Shaped(**rule._asdict(), s=self.s)
+        return Shaped(*rule, self.s)
 
     def rule_of_replay(self, beta: float) -> Confidence:
         """Return all of the rule that recorded steps depend on."""
