@@ -39,7 +39,7 @@ pictures = sum("image/png" in each.get("data", {}) for each in outputs)
 failed = [each.text for each in outputs if re.search("Traceback|Error: |not found", str(each.get("text")))]
 assert pictures, "no picture is shown"
 assert not failed, failed
-print(f"{sys.argv[1]}: {pictures} pictures")
+print(f"{sys.argv[1]}: {pictures} picture{'s' * (pictures > 1)}")
 """
 
 

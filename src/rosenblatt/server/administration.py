@@ -74,7 +74,7 @@ class Administration:
         return await self._reading(name, _versions)
 
     async def replica_at(self, name: str, version: int) -> Replica:
-        """Return the state of a version, which nobody changes."""
+        """Return the state of a version; it never changes."""
         model = self.host.model(name)
         held = self._held.get((name, version))
         if held is None:

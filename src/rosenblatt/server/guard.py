@@ -326,7 +326,7 @@ class Guard:
         token = refused = None
         try:
             token = self._known(scope, headers, note)
-        except RequestError as problem:  # counts too: nobody may try one token after the other
+        except RequestError as problem:  # counts too, so that tokens cannot be guessed one by one
             refused = problem
         # A request without a client comes from a process of ours, which has counted it.
         if self.rate is not None and note.access.scope is not ANYONE and note.client is not None:
@@ -497,7 +497,7 @@ def _too_large(most: int) -> RequestError:
 
 
 def _headers(scope: Any) -> dict[bytes, bytes]:
-    """Return the headers by name; a Host, Origin or Authorization that comes twice is none of ours."""
+    """Return the headers by name; those that come twice are joined, so that no Host or token matches them."""
     found: dict[bytes, bytes] = {}
     size = len(scope["path"]) + len(scope.get("query_string", b""))
     for name, value in scope["headers"]:

@@ -58,7 +58,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 
 def prepare_folder(folder: Path) -> None:
-    """Make a data folder, or check that nobody else can read it."""
+    """Make a data folder, or check that no other user can read it."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
@@ -255,7 +255,7 @@ class Host(PredictingHost):
         return await self._written(lambda done: Special(model, done, act))
 
     def post(self, model: ServedModel, act: Callable[[Writer], Any]) -> None:
-        """Let the writer do something alone; nobody waits for it."""
+        """Let the writer do something alone, without waiting for it."""
         with suppress(RequestError):  # nothing is written any more
             self.writer.submit(Special(model, lambda _: None, act))
 

@@ -331,7 +331,7 @@ class Journal:
 
     @contextmanager
     def one_state(self) -> Iterator[None]:
-        """Read one state of the journal, whatever is written meanwhile."""
+        """Read one state of the journal; what is written meanwhile does not show."""
         self._all("BEGIN")
         try:
             yield
