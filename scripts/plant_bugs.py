@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = Path("src/rosenblatt")
 TESTED_IN = {
     "escaping": ["tests/cli/test_hostile_text.py"],
-    "schema": ["tests/models"],
+    "codecs": ["tests/models"],
 }
 """The tests of rooms that have no folder of tests, and of modules that have no file of tests."""
 
@@ -307,7 +307,7 @@ BUGS = [
         "the report says that a feature speaks for a class where it speaks against it",
     ),
     Bug(
-        "schema/codecs.py",
+        "codecs.py",
         "if found != _digest(text[len(SUM) + DIGITS + 2 :], tensors):",
         "if len(found) != DIGITS:",
         "the checksum of a model file is not compared",

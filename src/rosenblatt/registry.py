@@ -29,7 +29,7 @@ from rosenblatt.exceptions import ParameterError
 from rosenblatt.rooms import find
 
 if TYPE_CHECKING:
-    from rosenblatt.schema.plain import StateSchema
+    from rosenblatt.codecs import StateSchema
 
 Ability: TypeAlias = Literal[
     "streams", "examples", "blocks", "checkpoints", "mixing", "linear", "traces", "onnx", "groups", "numbers"

@@ -12,9 +12,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import rosenblatt as rb
+from rosenblatt.codecs import read_container, write_container
 from rosenblatt.estimators.calibrated import CalibratedModel
 from rosenblatt.exceptions import ModelFileError, ParameterError
-from rosenblatt.schema.codecs import read_container, write_container
 
 pytestmark = pytest.mark.filterwarnings("ignore::rosenblatt.exceptions.ScaleWarning")
 

@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-ROOMS = ("tables", "schema", "models", "certify")
+ROOMS = ("tables", "models", "certify")
 
 
 def data_file(data, kind, folder):

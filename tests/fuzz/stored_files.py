@@ -54,7 +54,7 @@ def container(text, tensors):
     """Return a file of a text and arrays, with a checksum that is right."""
     from safetensors.numpy import save
 
-    from rosenblatt.schema.codecs import KEY, SUM, _digest
+    from rosenblatt.codecs import KEY, SUM, _digest
 
     rest = text[1:]
     arrays = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
@@ -124,7 +124,7 @@ class Models:
     """Model files of all learners, with preparations and calibrations."""
 
     def __init__(self, folder):
-        from rosenblatt.schema.codecs import read_container
+        from rosenblatt.codecs import read_container
 
         self.path = folder / "model"
         places = [*GOLDEN.glob("*.safetensors"), *GOLDEN.glob("files/*.model"), *GOLDEN.glob("trained/*.model")]
@@ -311,7 +311,7 @@ class Checkpoints:
 
     def __init__(self, folder):
         import rosenblatt as rb
-        from rosenblatt.schema.codecs import read_container
+        from rosenblatt.codecs import read_container
         from rosenblatt.tables.collect import collect
         from tests.shared.strategies import noisy
         from tests.tables.sources import ArraySource

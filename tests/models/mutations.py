@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.schema.codecs import TYPES, Tensors
+from rosenblatt.codecs import TYPES, Tensors
 
 VALUES: list[Any] = [
     None, True, False, 0, 1, 2, 3, -1, 7, 2**31, 2**40, 2**53, 2**63, 2**64, 10**30, 0.0, 0.5, -1.0, 1e300, -0.0,

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import rosenblatt as rb
+from rosenblatt.codecs import Tensors, UnsoundError, pack_file, read_container, read_labels, write_labels
 from rosenblatt.exceptions import ModelFileError
-from rosenblatt.schema.codecs import Tensors, UnsoundError, pack_file, read_container
-from rosenblatt.schema.plain import read_labels, write_labels
 
 
 @pytest.mark.parametrize(
@@ -26,7 +25,7 @@ def test_labels_of_very_different_lengths_are_not_padded(labels):
 def test_labels_that_exceed_the_free_memory_are_refused(monkeypatch):
     labels = {"type": "text500", "labels": [f"{k:010}" for k in range(20_000)]}  # 40 MB of 200 kB
     assert read_labels(labels, "classes").nbytes == 40_000_000
-    monkeypatch.setattr("rosenblatt.schema.plain.free_memory", lambda: 30_000_000)
+    monkeypatch.setattr("rosenblatt.codecs.free_memory", lambda: 30_000_000)
     with pytest.raises(UnsoundError, match="would take 40 MB, but 30 MB of memory are free"):
         read_labels(labels, "classes")
 

@@ -18,9 +18,9 @@ from sklearn.preprocessing import MinMaxScaler, Normalizer, StandardScaler
 
 import rosenblatt as rb
 from rosenblatt.cli.main import main
+from rosenblatt.codecs import Tensors, read_container
 from rosenblatt.exceptions import InputError, ModelFileError, ParameterError
 from rosenblatt.models import OpenedModel
-from rosenblatt.schema.codecs import Tensors, read_container
 from tests.golden.trained.make import FOLDER, MODEL, PREDICTED, TRAINED
 from tests.models.models import NOISY, THREE, TWO, X
 from tests.models.mutations import changed_document, changed_tensors

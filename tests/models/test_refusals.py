@@ -19,9 +19,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, QuantileTransformer, StandardScaler
 
 import rosenblatt as rb
+from rosenblatt.codecs import KEY, LARGEST_HEADER, pack_file, read_container
 from rosenblatt.exceptions import ModelFileError, ParameterError
 from rosenblatt.models import open_model
-from rosenblatt.schema.codecs import KEY, LARGEST_HEADER, pack_file, read_container
 from tests.models.models import NAMES, X, answers, bits, made, survives
 from tests.models.mutations import changed_bytes, changed_document, changed_tensors
 from tests.shared.examples import examples

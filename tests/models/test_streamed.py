@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 from sklearn.pipeline import make_pipeline
 
 import rosenblatt as rb
+from rosenblatt.codecs import read_container
 from rosenblatt.exceptions import ModelFileError
 from rosenblatt.loops.rules import Rule
 from rosenblatt.models.files import write_model
@@ -17,7 +18,6 @@ from rosenblatt.models.stored import open_model
 from rosenblatt.models.streamed import RULES, read_streamed
 from rosenblatt.registry import class_of
 from rosenblatt.rows.features import as_rows
-from rosenblatt.schema.codecs import read_container
 from rosenblatt.server.events import LearnEvent, PackedRows
 from rosenblatt.server.replica import Replica
 

@@ -85,7 +85,7 @@ def test_no_folder_is_said(tmp_path):
 
 
 def test_names_beyond_what_a_header_holds(tmp_path, monkeypatch):
-    monkeypatch.setattr("rosenblatt.schema.codecs.LARGEST_HEADER", 20_000)
+    monkeypatch.setattr("rosenblatt.codecs.LARGEST_HEADER", 20_000)
     model = rb.Perceptron(order="cyclic")
     model.learn_one({f"feature number {j}": 1.0 for j in range(1000)}, 1)
     with pytest.raises(ModelFileError, match="hash them"):

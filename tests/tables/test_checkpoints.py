@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import rosenblatt as rb
+from rosenblatt.codecs import read_container, write_container
 from rosenblatt.exceptions import ModelFileError, ParameterError, StorageError
 from rosenblatt.learning import checkpoint as module
 from rosenblatt.learning.checkpoint import discard
 from rosenblatt.locking import hold_lock
-from rosenblatt.schema.codecs import read_container, write_container
 from rosenblatt.tables.collect import collect
 from tests.shared.examples import examples
 from tests.shared.strategies import noisy, quietly

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from sklearn.pipeline import Pipeline
 
+from rosenblatt.codecs import read_container
 from rosenblatt.distributed.mixing_run import ClusterVisitor, MixedFit
 from rosenblatt.distributed.partitioned import PartitionedBlocks
 from rosenblatt.distributed.sources import partition
@@ -25,7 +26,6 @@ from rosenblatt.locking import hold_lock
 from rosenblatt.parameters import check_choice, check_count, check_flag
 from rosenblatt.registry import abilities, classes_able
 from rosenblatt.rows.batch import require_two
-from rosenblatt.schema.codecs import read_container
 
 __all__ = ["fit"]
 

@@ -13,6 +13,22 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.codecs import (
+    INTEGERS,
+    Codec,
+    Context,
+    Count,
+    Flag,
+    Maybe,
+    Names,
+    PerLabel,
+    Record,
+    Scalar,
+    Several,
+    StateSchema,
+    Text,
+    wrong,
+)
 from rosenblatt.estimators._features import ReadsTables
 from rosenblatt.estimators._fitting import Drawn
 from rosenblatt.learning.linear import LinearModel
@@ -26,20 +42,6 @@ from rosenblatt.learning.trace import Trace
 from rosenblatt.loops.rules import PLAIN, Rule
 from rosenblatt.rows.labels import as_labels, is_column
 from rosenblatt.rows.reals import protect, read_only
-from rosenblatt.schema.codecs import (
-    INTEGERS,
-    Codec,
-    Context,
-    Count,
-    Flag,
-    Maybe,
-    Record,
-    Scalar,
-    Several,
-    Text,
-    wrong,
-)
-from rosenblatt.schema.plain import Names, PerLabel, StateSchema
 from rosenblatt.threads import using
 from rosenblatt.typing import Floats, Ints
 

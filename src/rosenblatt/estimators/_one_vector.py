@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
+from rosenblatt.codecs import Count, Maybe, Several, Text, VocabularyCodec
 from rosenblatt.estimators._declarations import PerceptronParameters
 from rosenblatt.estimators._features import ReadsTables
 from rosenblatt.estimators._fitting import progress_bar
@@ -33,8 +34,6 @@ from rosenblatt.loops.passes import replay, scores
 from rosenblatt.parameters import Declared, learned, like, param
 from rosenblatt.rows.batch import Vocabulary, are_mappings, as_weight, vector_row
 from rosenblatt.rows.features import Features, as_rows, require_finite
-from rosenblatt.schema.codecs import Count, Maybe, Several, Text
-from rosenblatt.schema.plain import VocabularyCodec
 from rosenblatt.typing import Floats
 
 VECTOR: Parts = {

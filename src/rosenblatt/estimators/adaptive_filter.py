@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
+from rosenblatt.codecs import Array, Count, Record, StateSchema, require
 from rosenblatt.exceptions import ParameterError, TrainingOverflowError
 from rosenblatt.loops._jit import inline, jit
 from rosenblatt.loops.dense import NARROW_LANES, WIDE_LANES, dot_narrow, dot_wide
@@ -25,8 +26,6 @@ from rosenblatt.registry import built_in
 from rosenblatt.rows.labels import as_signal, as_signals
 from rosenblatt.rows.memory import require_neurons
 from rosenblatt.rows.reals import read_only
-from rosenblatt.schema.codecs import Array, Count, Record, require
-from rosenblatt.schema.plain import StateSchema
 from rosenblatt.typing import Floats, Ints
 
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from rosenblatt.codecs import Array
 from rosenblatt.estimators._declarations import RelatedParameters
 from rosenblatt.estimators._features import MIN_SCALE_RATIO
 from rosenblatt.estimators._fitting import conclude, make_plan, publish_attributes, whole
@@ -32,7 +33,6 @@ from rosenblatt.parameters import fixed, param
 from rosenblatt.registry import built_in
 from rosenblatt.rows.batch import Batch, as_batch
 from rosenblatt.rows.reals import read_only
-from rosenblatt.schema.codecs import Array
 from rosenblatt.typing import Floats
 
 # The lifted perceptron: every row gets a coordinate of its own, so that any set separates.

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
+from rosenblatt.codecs import INTEGERS, Array, Flag, NativeTable
 from rosenblatt.estimators._features import also_scale
 from rosenblatt.estimators._fitting import list_numbers
 from rosenblatt.estimators._linear import LinearClassifier, facts, hyperplane_state, warn_of_column
@@ -21,8 +22,6 @@ from rosenblatt.registry import built_in
 from rosenblatt.rows.batch import Batch, as_batch
 from rosenblatt.rows.memory import require_features
 from rosenblatt.rows.reals import protect, read_only
-from rosenblatt.schema.codecs import INTEGERS, Array, Flag
-from rosenblatt.schema.plain import NativeTable
 
 MAX_PROOF_SECONDS = 5.0  # after which it stays with what floats could say
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
+from rosenblatt.codecs import Count, StateSchema, require
 from rosenblatt.estimators._features import ReadsTables
 from rosenblatt.estimators._linear import READS_TABLES
 from rosenblatt.exceptions import InputError, ShapeError
@@ -18,8 +19,6 @@ from rosenblatt.registry import built_in
 from rosenblatt.rows.features import as_rows, require_finite
 from rosenblatt.rows.memory import require_memory
 from rosenblatt.rows.reals import read_only
-from rosenblatt.schema.codecs import Count, require
-from rosenblatt.schema.plain import StateSchema
 from rosenblatt.tables.monomials import MONOMIALS, MOST_COLUMNS, WAY_OUT, Monomials, monomials_of
 from rosenblatt.typing import Ints
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import ClassifierTags
 
+from rosenblatt.codecs import StateSchema, require
 from rosenblatt.estimators._one_vector import VECTOR, VECTOR_FIT, OneVector, finite, without_run
 from rosenblatt.estimators._parameters import require_same_classes
 from rosenblatt.exceptions import LabelError, ShapeError
@@ -24,8 +25,6 @@ from rosenblatt.rows.batch import as_weight
 from rosenblatt.rows.features import Features, is_sparse
 from rosenblatt.rows.labels import as_labels, list_classes, object_array
 from rosenblatt.rows.reals import read_only, show_value
-from rosenblatt.schema.codecs import require
-from rosenblatt.schema.plain import StateSchema
 from rosenblatt.typing import Floats, Ints
 
 # Several labels a row, as an indicator matrix or as sets.

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
+from rosenblatt.codecs import Number, StateSchema, require
 from rosenblatt.estimators._fitting import require_same_data
 from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._one_vector import VECTOR, VECTOR_FIT, OneVector, finite, without_run
@@ -30,8 +31,6 @@ from rosenblatt.rows.batch import Vocabulary
 from rosenblatt.rows.features import Features
 from rosenblatt.rows.labels import as_labels, encode_labels
 from rosenblatt.rows.reals import read_only
-from rosenblatt.schema.codecs import Number, require
-from rosenblatt.schema.plain import StateSchema
 from rosenblatt.tables.blocks import Blocks
 from rosenblatt.tables.scaling import Scaling
 from rosenblatt.typing import Floats

@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from rosenblatt.codecs import StateSchema, require
 from rosenblatt.estimators._declarations import PerceptronParameters
 from rosenblatt.estimators._linear import perceptron_state, warn_of_column
 from rosenblatt.estimators._one_vector import VECTOR, VECTOR_FIT, OneVector, without_run
@@ -25,8 +26,6 @@ from rosenblatt.registry import built_in
 from rosenblatt.rows.features import Features
 from rosenblatt.rows.labels import as_measurements
 from rosenblatt.rows.reals import read_only
-from rosenblatt.schema.codecs import require
-from rosenblatt.schema.plain import StateSchema
 from rosenblatt.typing import Floats
 
 

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from rosenblatt.codecs import StateSchema, require
 from rosenblatt.estimators._one_vector import VECTOR, VECTOR_FIT, OneVector, without_run
 from rosenblatt.exceptions import LabelError, ShapeError
 from rosenblatt.learning.state import State
@@ -20,8 +21,6 @@ from rosenblatt.rows.features import Features
 from rosenblatt.rows.labels import as_measurements
 from rosenblatt.rows.pairs import as_groups, pairs_of
 from rosenblatt.rows.reals import read_only
-from rosenblatt.schema.codecs import require
-from rosenblatt.schema.plain import StateSchema
 from rosenblatt.typing import Floats
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
+from rosenblatt.codecs import Flag
 from rosenblatt.estimators._declarations import PerceptronParameters
 from rosenblatt.estimators._features import also_scale
 from rosenblatt.estimators._linear import LinearClassifier, facts, hyperplane_state, warn_of_column
@@ -24,7 +25,6 @@ from rosenblatt.parameters import Declared, check_number, check_share, learned, 
 from rosenblatt.registry import built_in
 from rosenblatt.rows.batch import Batch, as_batch, class_weights
 from rosenblatt.rows.memory import require_features
-from rosenblatt.schema.codecs import Flag
 from rosenblatt.typing import Floats
 
 DESCENTS = ("sgd", "batch")

@@ -8,6 +8,7 @@ from typing import Any, Self
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from rosenblatt.codecs import Several, StateSchema, require
 from rosenblatt.estimators._declarations import RelatedParameters
 from rosenblatt.estimators._fitting import conclude, make_plan, whole
 from rosenblatt.estimators._linear import RUN, warn_of_column, without_long_trace
@@ -21,8 +22,6 @@ from rosenblatt.registry import built_in
 from rosenblatt.rows.batch import as_batch
 from rosenblatt.rows.features import Features
 from rosenblatt.rows.reals import read_only
-from rosenblatt.schema.codecs import Several, require
-from rosenblatt.schema.plain import StateSchema
 from rosenblatt.typing import Floats, Ints
 
 

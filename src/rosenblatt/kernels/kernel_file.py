@@ -4,16 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from rosenblatt.kernels.kernel_fit import KernelPlan, KernelStream
-from rosenblatt.kernels.kernel_state import POLICIES, Budget, Kept, KernelState, Support
-from rosenblatt.kernels.kernel_trace import KernelTrace
-from rosenblatt.kernels.values import RBF, Laplacian, Linear, Polynomial, Precomputed
-from rosenblatt.learning.stored_state import WEIGHTS
-from rosenblatt.learning.stored_streams import Kinds
-from rosenblatt.learning.stored_trace import trace_of
-from rosenblatt.loops.layout import CSR
-from rosenblatt.schema.codecs import (
+from rosenblatt.codecs import (
     INTEGERS,
+    TABLE,
     Array,
     Count,
     Either,
@@ -24,8 +17,16 @@ from rosenblatt.schema.codecs import (
     Scalar,
     Text,
     require,
+    require_width,
 )
-from rosenblatt.schema.plain import TABLE, require_width
+from rosenblatt.kernels.kernel_fit import KernelPlan, KernelStream
+from rosenblatt.kernels.kernel_state import POLICIES, Budget, Kept, KernelState, Support
+from rosenblatt.kernels.kernel_trace import KernelTrace
+from rosenblatt.kernels.values import RBF, Laplacian, Linear, Polynomial, Precomputed
+from rosenblatt.learning.stored_state import WEIGHTS
+from rosenblatt.learning.stored_streams import Kinds
+from rosenblatt.learning.stored_trace import trace_of
+from rosenblatt.loops.layout import CSR
 
 KERNEL = Either(
     {

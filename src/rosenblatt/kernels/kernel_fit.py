@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rosenblatt.codecs import Context
 from rosenblatt.kernels import dual_loop as loop
 from rosenblatt.kernels.dual_loop import judge_alone, logged_moves
 from rosenblatt.kernels.kernel_model import Expansion, KernelModel, expansion_scores, points_of
@@ -30,7 +31,6 @@ from rosenblatt.loops.layout import CSR, Log, Rows
 from rosenblatt.loops.screen import Shadow
 from rosenblatt.rows.batch import Batch
 from rosenblatt.rows.features import Features, require_finite
-from rosenblatt.schema.codecs import Context
 from rosenblatt.stopping import StopReason
 from rosenblatt.typing import Floats, Ints
 

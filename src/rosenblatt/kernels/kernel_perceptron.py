@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
+from rosenblatt.codecs import StateSchema, require, require_width
 from rosenblatt.estimators._declarations import PerceptronParameters
 from rosenblatt.estimators._fitting import Before, conclude, make_plan, require_same_problem, whole
 from rosenblatt.estimators._linear import DRAWN, RUN, warn_of_column, without_long_trace
@@ -36,8 +37,6 @@ from rosenblatt.registry import built_in
 from rosenblatt.rows.batch import Batch, as_batch
 from rosenblatt.rows.features import Features, require_finite
 from rosenblatt.rows.reals import protect, read_only
-from rosenblatt.schema.codecs import require
-from rosenblatt.schema.plain import StateSchema, require_width
 from rosenblatt.typing import Floats, Ints
 
 if TYPE_CHECKING:

@@ -15,14 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rosenblatt.atomic import remove
-from rosenblatt.exceptions import ModelFileError, ParameterError
-from rosenblatt.learning.fit_loop import Complete
-from rosenblatt.learning.perceptron_fit import PerceptronFit
-from rosenblatt.learning.recorder import Mistakes
-from rosenblatt.learning.state import State
-from rosenblatt.learning.stored_state import States
-from rosenblatt.locking import InUseError, hold_lock
-from rosenblatt.schema.codecs import (
+from rosenblatt.codecs import (
     Array,
     Codec,
     Context,
@@ -39,6 +32,13 @@ from rosenblatt.schema.codecs import (
     strict_json,
     write_container,
 )
+from rosenblatt.exceptions import ModelFileError, ParameterError
+from rosenblatt.learning.fit_loop import Complete
+from rosenblatt.learning.perceptron_fit import PerceptronFit
+from rosenblatt.learning.recorder import Mistakes
+from rosenblatt.learning.state import State
+from rosenblatt.learning.stored_state import States
+from rosenblatt.locking import InUseError, hold_lock
 from rosenblatt.stopping import Tolerance, Validation
 from rosenblatt.typing import Ints
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.codecs import Context, Tensors
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.learning.plan import Model
 from rosenblatt.learning.scheme import Scheme
@@ -20,7 +21,6 @@ from rosenblatt.loops.rules import Margins, Rule, is_plain
 from rosenblatt.rows.batch import Vocabulary, vector_row
 from rosenblatt.rows.features import Features
 from rosenblatt.rows.labels import as_labels
-from rosenblatt.schema.codecs import Context, Tensors
 
 __all__ = ["OnlineModel", "Packed"]
 

@@ -13,12 +13,12 @@ from typing import Any, Literal, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.codecs import Count, Number, Record, Text
 from rosenblatt.exceptions import TrainingOverflowError
 from rosenblatt.loops.layout import CSR, Rows, Unsigned, oriented
 from rosenblatt.loops.rules import Memory, Rule, Shrinking, Shrunk, memory_of
 from rosenblatt.rows.memory import require_memory, require_weights
 from rosenblatt.rows.reals import read_only
-from rosenblatt.schema.codecs import Count, Number, Record, Text
 from rosenblatt.typing import Floats, Ints
 
 __all__ = ["MIXING", "Mixing", "MixingWeights"]

@@ -5,12 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
+from rosenblatt.codecs import (
+    INTEGERS,
+    Array,
+    Codec,
+    Context,
+    Count,
+    Labels,
+    Maybe,
+    Names,
+    Number,
+    Record,
+    Text,
+    require,
+)
 from rosenblatt.learning.linear import LinearModel
 from rosenblatt.learning.scheme import Scheme
 from rosenblatt.learning.state import MetFeatures, State, is_wide
 from rosenblatt.loops.rules import MEMORIES, Memory, Penalty
-from rosenblatt.schema.codecs import INTEGERS, Array, Codec, Context, Count, Maybe, Number, Record, Text, require
-from rosenblatt.schema.plain import Labels, Names
 
 LABELS = Labels()
 WEIGHTS = Array(ndim=(1, 2))

@@ -7,6 +7,28 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from rosenblatt.codecs import (
+    FEATURES,
+    INTEGERS,
+    SCALAR,
+    TABLE,
+    Array,
+    Codec,
+    Context,
+    Count,
+    Either,
+    Flag,
+    Maybe,
+    Number,
+    PerLabel,
+    Record,
+    Several,
+    Text,
+    VocabularyCodec,
+    require,
+    require_width,
+    same_length,
+)
 from rosenblatt.learning.state import State
 from rosenblatt.learning.stored_state import (
     HYPERPLANES,
@@ -25,23 +47,6 @@ from rosenblatt.loops.layout import CSR
 from rosenblatt.loops.rules import PLAIN, Margins, Rule
 from rosenblatt.loops.votes import Moves
 from rosenblatt.rows.features import stack_rows
-from rosenblatt.schema.codecs import (
-    INTEGERS,
-    Array,
-    Codec,
-    Context,
-    Count,
-    Either,
-    Flag,
-    Maybe,
-    Number,
-    Record,
-    Several,
-    Text,
-    require,
-    same_length,
-)
-from rosenblatt.schema.plain import FEATURES, SCALAR, TABLE, PerLabel, VocabularyCodec, require_width
 
 CLASS_WEIGHT = Either(
     {

@@ -6,11 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.learning.recorder import Curve, Mistakes, Recorder
-from rosenblatt.learning.stored_state import LABELS, PENALTY, SCHEME, SIDE, STATE, require_shape
-from rosenblatt.learning.trace import Trace
-from rosenblatt.learning.trace_export import MOST_VISITS, sound_mistakes, sound_run
-from rosenblatt.schema.codecs import (
+from rosenblatt.codecs import (
     INTEGERS,
     Array,
     Codec,
@@ -24,6 +20,10 @@ from rosenblatt.schema.codecs import (
     require,
     same_length,
 )
+from rosenblatt.learning.recorder import Curve, Mistakes, Recorder
+from rosenblatt.learning.stored_state import LABELS, PENALTY, SCHEME, SIDE, STATE, require_shape
+from rosenblatt.learning.trace import Trace
+from rosenblatt.learning.trace_export import MOST_VISITS, sound_mistakes, sound_run
 
 COLUMN = Array(finite=False)
 

@@ -12,10 +12,9 @@ import numpy as np
 
 from rosenblatt import registry
 from rosenblatt.calibration import Calibration
+from rosenblatt.codecs import SCALAR, Context, UnsoundError, write_container, write_labels, wrong
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.models.stored import CALIBRATION, FORMAT, PARAMETER, SCHEMA, names_of, open_model
-from rosenblatt.schema.codecs import Context, UnsoundError, write_container, wrong
-from rosenblatt.schema.plain import SCALAR, write_labels
 from rosenblatt.tables.preparation import Preparation
 
 __all__ = ["load", "made_by", "save", "write_model"]

@@ -11,9 +11,9 @@ from typing import Any, Literal
 import numpy as np
 
 from rosenblatt import registry
+from rosenblatt.codecs import Codec, Context, Count, Either, Maybe, Number, Record, Several, require, wrong
 from rosenblatt.exceptions import ParameterError, ShapeError
 from rosenblatt.rows.features import Features, as_rows, require_finite
-from rosenblatt.schema.codecs import Codec, Context, Count, Either, Maybe, Number, Record, Several, require, wrong
 from rosenblatt.tables.monomials import Monomials, monomials_of
 from rosenblatt.tables.preparation import COLUMNS, STEPS, Encoding, Preparation, Standardisation, UnitLength
 from rosenblatt.tables.recipe import MOST_COLUMNS, SparseRecipe

@@ -17,26 +17,29 @@ from numpy.typing import NDArray
 
 from rosenblatt import registry
 from rosenblatt.calibration import Calibration, SigmoidCurve, StepCurve
-from rosenblatt.exceptions import ModelFileError, ParameterError
-from rosenblatt.learning.linear import LinearModel
-from rosenblatt.rows.features import Features
-from rosenblatt.schema.codecs import (
+from rosenblatt.codecs import (
+    SCALAR,
     Array,
     Codec,
     Context,
     Either,
     Maybe,
     Number,
+    Parameter,
     Record,
     Several,
     Tensors,
     UnsoundError,
     read_container,
+    read_labels,
     require,
     same_length,
+    stored_name,
     wrong,
 )
-from rosenblatt.schema.plain import SCALAR, Parameter, read_labels, stored_name
+from rosenblatt.exceptions import ModelFileError, ParameterError
+from rosenblatt.learning.linear import LinearModel
+from rosenblatt.rows.features import Features
 from rosenblatt.tables.preparation import Preparation, require_names
 
 __all__ = ["FORMAT", "SCHEMA", "StoredModel", "open_model"]

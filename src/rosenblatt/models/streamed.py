@@ -6,14 +6,13 @@ from copy import copy
 from threading import Lock
 from typing import Any
 
+from rosenblatt.codecs import require, stored_name
 from rosenblatt.learning.online import OnlineModel
 from rosenblatt.learning.stored_streams import link_online, online_parts
 from rosenblatt.learning.stream import Stream
 from rosenblatt.loops import rules
 from rosenblatt.models.stored import StoredModel
 from rosenblatt.registry import BUILT_IN
-from rosenblatt.schema.codecs import require
-from rosenblatt.schema.plain import stored_name
 
 __all__ = ["StreamedLearner", "read_streamed"]
 

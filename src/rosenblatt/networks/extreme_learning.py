@@ -12,6 +12,18 @@ from sklearn.base import BaseEstimator
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.metaestimators import available_if
 
+from rosenblatt.codecs import (
+    Array,
+    Boxed,
+    FixedParameters,
+    Flag,
+    Maybe,
+    Number,
+    Record,
+    StateSchema,
+    Text,
+    require,
+)
 from rosenblatt.estimators._declarations import PerceptronParameters
 from rosenblatt.estimators._features import ReadsTables, predicting, tags_of_task
 from rosenblatt.estimators._linear import READS_TABLES, warn_of_column
@@ -32,8 +44,6 @@ from rosenblatt.rows.features import Features, as_rows, require_finite
 from rosenblatt.rows.labels import as_labels, as_measurements, encode_labels
 from rosenblatt.rows.memory import format_bytes, require_neurons
 from rosenblatt.rows.reals import read_only
-from rosenblatt.schema.codecs import Array, Boxed, Flag, Maybe, Number, Record, Text, require
-from rosenblatt.schema.plain import FixedParameters, StateSchema
 from rosenblatt.typing import Floats
 
 # A layer of neurons with random weights that are not trained.

@@ -11,6 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from rosenblatt.codecs import (
+    Array,
+    Count,
+    FixedParameters,
+    Flag,
+    Maybe,
+    Nested,
+    Number,
+    Record,
+    Several,
+    StateSchema,
+    require,
+)
 from rosenblatt.estimators._declarations import PerceptronParameters
 from rosenblatt.estimators._features import ReadsTables, predicting
 from rosenblatt.estimators._linear import READS_TABLES, warn_of_column
@@ -25,8 +38,6 @@ from rosenblatt.rows.batch import vector_row
 from rosenblatt.rows.features import Features, as_rows, require_finite
 from rosenblatt.rows.memory import require_neurons
 from rosenblatt.rows.reals import read_only
-from rosenblatt.schema.codecs import Array, Count, Flag, Maybe, Number, Record, Several, require
-from rosenblatt.schema.plain import FixedParameters, Nested, StateSchema
 from rosenblatt.typing import Floats, Ints
 
 # A retina of photocells, which sees images of any size.

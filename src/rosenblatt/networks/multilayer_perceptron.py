@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
+from rosenblatt.codecs import StateSchema
 from rosenblatt.estimators._features import tags_of_task
 from rosenblatt.estimators._parameters import (
     check_classes,
@@ -39,7 +40,6 @@ from rosenblatt.parameters import check_count, learned, param, positional
 from rosenblatt.registry import built_in
 from rosenblatt.rows.features import Features
 from rosenblatt.rows.memory import format_bytes
-from rosenblatt.schema.plain import StateSchema
 
 HIDDEN = ("logistic", "tanh", "relu", "identity")
 LARGE_WEIGHT_COUNT = 10**7  # weights, which a step changes in hundredths of a second

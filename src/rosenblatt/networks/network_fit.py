@@ -13,6 +13,20 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.codecs import (
+    REALS,
+    Boxed,
+    Count,
+    Either,
+    Flag,
+    Maybe,
+    Number,
+    Record,
+    Several,
+    Text,
+    require,
+)
+from rosenblatt.codecs import Array as ArrayCodec
 from rosenblatt.estimators._linear import DRAWN, READS_TABLES, Parts
 from rosenblatt.exceptions import TrainingOverflowError
 from rosenblatt.learning.fit_loop import FitLoop
@@ -39,20 +53,6 @@ from rosenblatt.networks.layers import (
 )
 from rosenblatt.rows.features import Features, as_rows
 from rosenblatt.rows.memory import PEAK_COPIES, require_neurons
-from rosenblatt.schema.codecs import (
-    REALS,
-    Boxed,
-    Count,
-    Either,
-    Flag,
-    Maybe,
-    Number,
-    Record,
-    Several,
-    Text,
-    require,
-)
-from rosenblatt.schema.codecs import Array as ArrayCodec
 from rosenblatt.stopping import LossPlateau, StopReason
 from rosenblatt.typing import Floats, Ints
 

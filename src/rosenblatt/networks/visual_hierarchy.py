@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
+from rosenblatt.codecs import StateSchema, require
 from rosenblatt.estimators._parameters import generator
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.interrupts import interruptible
@@ -29,8 +30,6 @@ from rosenblatt.registry import built_in
 from rosenblatt.rows.batch import as_weight
 from rosenblatt.rows.features import as_rows, require_finite
 from rosenblatt.rows.reals import read_only
-from rosenblatt.schema.codecs import require
-from rosenblatt.schema.plain import StateSchema
 from rosenblatt.typing import Floats
 
 POOLED_CELLS = 10

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.learning.stored_state import LABELS
-from rosenblatt.schema.codecs import (
+from rosenblatt.codecs import (
     INTEGERS,
     Array,
     Context,
@@ -16,14 +15,16 @@ from rosenblatt.schema.codecs import (
     Either,
     Flag,
     Maybe,
+    Parameter,
     Record,
     Several,
+    StateSchema,
     Text,
     require,
     same_length,
     wrong,
 )
-from rosenblatt.schema.plain import Parameter, StateSchema
+from rosenblatt.learning.stored_state import LABELS
 from rosenblatt.sequences.loop import ENDS_BEFORE, MistakeLog
 from rosenblatt.sequences.sentences import ItemVocabulary
 from rosenblatt.sequences.tagger_model import SequenceState

@@ -28,14 +28,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.atomic import open_private
-from rosenblatt.exceptions import FormatError, ParameterError
-from rosenblatt.interrupts import stop_if_interrupted
-from rosenblatt.loops.layout import CSR
-from rosenblatt.rows.batch import Batch
-from rosenblatt.schema.codecs import (
+from rosenblatt.codecs import (
     Context,
     Count,
     Flag,
+    Labels,
     Maybe,
     Record,
     Several,
@@ -46,7 +43,10 @@ from rosenblatt.schema.codecs import (
     strict_json,
     wrong,
 )
-from rosenblatt.schema.plain import Labels
+from rosenblatt.exceptions import FormatError, ParameterError
+from rosenblatt.interrupts import stop_if_interrupted
+from rosenblatt.loops.layout import CSR
+from rosenblatt.rows.batch import Batch
 from rosenblatt.tables.blocks import (
     ALIGNMENT_BYTES,
     INDEX_TYPES,

@@ -20,11 +20,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.codecs import Count, Number, Record
 from rosenblatt.exceptions import NonFiniteError, ParameterError
 from rosenblatt.loops.layout import CSR
 from rosenblatt.rows.features import Features
 from rosenblatt.rows.memory import require_memory
-from rosenblatt.schema.codecs import Count, Number, Record
 from rosenblatt.typing import Floats, Ints, Reals
 
 WAY_OUT = "Lower the degree, map fewer rows at a time, or use KernelPerceptron, which needs no map."

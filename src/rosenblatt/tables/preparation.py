@@ -9,11 +9,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.codecs import Array, Codec, Count, Flag, Maybe, Parameter, Record, Several, require
 from rosenblatt.exceptions import InputError, ShapeError
 from rosenblatt.loops.layout import CSR, Rows
 from rosenblatt.rows.features import Features, as_rows, require_finite
-from rosenblatt.schema.codecs import Array, Codec, Count, Flag, Maybe, Record, Several, require
-from rosenblatt.schema.plain import Parameter
 from rosenblatt.tables.recipe import NAME, RECIPE, Recipe, TableRecipe
 from rosenblatt.tables.scaling import (
     FILLING,

@@ -7,9 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from rosenblatt.exceptions import ModelFileError, ParameterError, Remedy
-from rosenblatt.rows.memory import require_memory
-from rosenblatt.schema.codecs import (
+from rosenblatt.codecs import (
     Codec,
     Context,
     Count,
@@ -23,6 +21,8 @@ from rosenblatt.schema.codecs import (
     show_short,
     wrong,
 )
+from rosenblatt.exceptions import ModelFileError, ParameterError, Remedy
+from rosenblatt.rows.memory import require_memory
 from rosenblatt.tables.reading import THOUSANDS
 from rosenblatt.tables.table import LabelKind
 from rosenblatt.tables.words import MOST_BITS, MOST_NGRAMS

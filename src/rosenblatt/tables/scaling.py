@@ -11,11 +11,11 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.codecs import Array, Count, Flag, Record, require, same_length
 from rosenblatt.exceptions import NonFiniteError, ShapeError
 from rosenblatt.loops.layout import CSR, Rows
 from rosenblatt.rows.features import Features
 from rosenblatt.rows.memory import FEWER, require_memory
-from rosenblatt.schema.codecs import Array, Count, Flag, Record, require, same_length
 from rosenblatt.tables.recipe import Recipe
 from rosenblatt.typing import Floats, Ints, Reals
 

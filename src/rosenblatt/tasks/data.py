@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.codecs import LARGEST_HEADER
 from rosenblatt.exceptions import FormatError, ModelFileError, ParameterError, Remedy
 from rosenblatt.models.opened import OpenedModel
 from rosenblatt.models.stored import StoredModel
@@ -27,7 +28,6 @@ from rosenblatt.rooms import find
 from rosenblatt.rows.labels import ContinuousLabelError
 from rosenblatt.rows.memory import require_features
 from rosenblatt.rows.reals import show_value as as_shown
-from rosenblatt.schema.codecs import LARGEST_HEADER
 from rosenblatt.tables.formats import CORPUS_FORMATS, named_corpus_format
 from rosenblatt.tables.reading import Options
 from rosenblatt.tables.recipe import Recipe, TableRecipe
