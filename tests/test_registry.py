@@ -20,7 +20,7 @@ from rosenblatt.estimators._linear import perceptron_state
 from rosenblatt.exceptions import ModelFileError, ParameterError
 from rosenblatt.loops.rows import square
 from rosenblatt.loops.visits import VERB, resized
-from rosenblatt.registry import BUILT_IN, able, class_of, command, commands, declaration_of
+from rosenblatt.registry import BUILT_IN, able, class_of, command, commands, declaration_of, defaults_of
 from rosenblatt.rows.batch import as_batch
 from rosenblatt.tables.blocks import MemoryBlocks
 
@@ -289,3 +289,8 @@ def test_an_entry_point_is_found(installed, tmp_path, monkeypatch):
         assert type(rb.load(tmp_path / "m")) is cls
     with pytest.warns(match="The learner broken"), pytest.raises(ParameterError, match="is not a learner"):
         command("unheard-of")
+
+
+def test_defaults_are_those_of_the_class():
+    for name in ("Perceptron", "PassiveAggressiveClassifier"):
+        assert dict(defaults_of(name)) == class_of(name)().get_params(deep=False)

@@ -80,6 +80,7 @@ class BuiltIn(NamedTuple):
     abilities: frozenset[Ability] = frozenset()
     bare: tuple[str, str] | None = None  # the module and the class that trains without scikit-learn, if any
     rule: str | None = None  # the name of its rule in `loops.rules`, if its streams need nothing of the estimator
+    declares: tuple[str, str] | None = None  # the module and the class that has its parameters, and nothing else
 
 
 _EXAMPLES: frozenset[Ability] = frozenset({"streams", "examples"})
@@ -95,6 +96,7 @@ BUILT_IN = {
         _ONLINE | {"mixing"},
         bare=("estimators.perceptron_core", "BarePerceptron"),
         rule="Rule",
+        declares=("estimators._declarations", "PerceptronParameters"),
     ),
     "VotedPerceptron": BuiltIn("estimators.voted", {"voted": {}}, _TRACED),
     "PocketPerceptron": BuiltIn("estimators.pocket", {"pocket": {}}, _PLANES | {"traces"}),
@@ -202,6 +204,19 @@ def class_of(name: str) -> Any:
     if not is_known(name):
         raise ParameterError(f"No learner {name!r:.60} is registered. Call rosenblatt.register on its class.")
     return _registered[name]
+
+
+def defaults_of(name: str) -> Parameters:
+    """Return the default of each parameter of the learner class with a name.
+
+    A perceptron, which most model files hold, is not imported for this, and neither is scikit-learn.
+    """
+    found = BUILT_IN[name].declares if name in BUILT_IN else None
+    if found is None:
+        usual: Parameters = class_of(name)().get_params(deep=False)
+        return usual
+    declared = getattr(find(found[0]), found[1])._declared
+    return {each: parameter.default for each, parameter in declared.items()}
 
 
 def is_linear(name: str) -> bool:

@@ -55,6 +55,15 @@ def test_little_is_loaded(done, tmp_path, name, content, options):
     assert code == 0
     assert loaded == []
     assert ran.stdout == expected  # by the loops, to the bit
+    shown = done("inspect", "m")
+    ran = subprocess.run(
+        [sys.executable, "-c", SCRIPT, json.dumps(HEAVY[:-1]), "inspect", "m"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
+    assert json.loads(ran.stderr.splitlines()[-1]) == [0, []]
+    assert ran.stdout == shown
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rosenblatt.escaping import ShowsText, printable
 from rosenblatt.models.opened import OpenedModel
 from rosenblatt.models.stored import Predictor, StoredModel, open_model
-from rosenblatt.registry import class_of
+from rosenblatt.registry import defaults_of
 from rosenblatt.tasks.data import TAGGER, Place
 from rosenblatt.tasks.plain_text import align_columns, count, number
 
@@ -82,7 +82,7 @@ class ModelContents(ShowsText):
         }
 
     def __str__(self) -> str:
-        usual = class_of(self.learner)().get_params(deep=False)
+        usual = defaults_of(self.learner)
         given = self.parameters.items()
         changed = {name: value for name, value in given if _plain(value) != _plain(usual.get(name))}
         lines = [f"{self.learner}({', '.join(f'{name}={value!r}' for name, value in changed.items())})"]
