@@ -29,7 +29,7 @@ SEVERAL_CLASSES_VERSION = 2
 SCHEMES = ("direct", "ovr", "ovo")
 MOST_VALUES = 2_000_000  # numbers in X, visits in the order: a document is text, and a browser reads it at once
 
-NUMBER, LIST, TEXT, OBJECT = (int, float), (list,), (str,), (dict,)
+NUMBER, LIST, TEXT = (int, float), (list,), (str,)
 OPTIONAL = type(None)
 FIELDS: dict[str, dict[str, Any]] = {
     "data": {"features": LIST, "labels": LIST, "X": LIST, "y": LIST},

@@ -24,7 +24,7 @@ PALETTE = (
 )
 """For lines: Okabe and Ito's colours without the yellow, which is faint on white, and four of Paul Tol's."""
 
-SMALL_FONT_POINTS, NORMAL_FONT_POINTS, LARGE_FONT_POINTS = 9.5, 11.0, 20.0
+SMALL_FONT_POINTS, NORMAL_FONT_POINTS = 9.5, 11.0
 """Font sizes, in points."""
 
 

@@ -172,11 +172,6 @@ def _rank(minority: set[int]) -> Callable[[tuple[tuple[int, ...], list[Place]]],
     return rank
 
 
-def minority_of(found: Iterable[Inconsistency]) -> list[int]:
-    """Return all sentences that are in a minority, in order."""
-    return sorted(set(_sentences(found)))
-
-
 def _sentences(found: Iterable[Inconsistency]) -> Iterator[int]:
     for each in found:
         yield from each.minority

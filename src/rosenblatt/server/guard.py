@@ -16,7 +16,7 @@ import binascii
 import math
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol, TypeAlias
@@ -26,7 +26,7 @@ from rosenblatt.server.connection import MOST_HEADER_BYTES
 from rosenblatt.server.messages import RequestError
 from rosenblatt.server.tokens import Token, TokenWatch
 
-__all__ = ["ANYONE", "HOLDER", "Access", "Begun", "Guard", "RateLimit", "RequestNote", "Rules", "access_of"]
+__all__ = ["ANYONE", "HOLDER", "Access", "Guard", "RateLimit", "RequestNote", "Rules", "access_of"]
 
 ANYONE = None  # needs no token
 HOLDER = "any"  # needs a token with any scope; for a model, with any scope for that model
@@ -149,47 +149,6 @@ class RateLimit:
 
 
 # Coroutines that are tried before they are awaited: what is there already needs no timer.
-
-
-class Begun:
-    """A coroutine whose first step is done; it may have ended with that.
-
-    Parameters
-    ----------
-    coroutine : coroutine
-        It is run until it waits for something.
-
-    Attributes
-    ----------
-    is_done : bool
-        Whether it has ended.
-    result : object
-        What it returned then; otherwise awaiting this object returns it.
-    """
-
-    __slots__ = ("_coroutine", "_waits_for", "is_done", "result")
-
-    def __init__(self, coroutine: Any) -> None:
-        self._coroutine, self.is_done, self.result = coroutine, False, None
-        try:
-            self._waits_for = coroutine.send(None)
-        except StopIteration as end:
-            self.is_done, self.result = True, end.value
-
-    def __await__(self) -> Generator[Any, Any, Any]:
-        if self.is_done:
-            return self.result
-        while True:
-            thrown: BaseException | None = None
-            try:
-                yield self._waits_for
-            except BaseException as error:
-                thrown = error
-            try:
-                goes_on = self._coroutine.send(None) if thrown is None else self._coroutine.throw(thrown)
-            except StopIteration as end:
-                return end.value
-            self._waits_for = goes_on
 
 
 POLICY = b"content-security-policy"
@@ -399,22 +358,13 @@ class Guard:
         length = headers.get(b"content-length", b"0")
         if not length.isdigit() or int(length) > most:
             raise _too_large(most)
-        begun = Begun(receive())
-        if begun.is_done:  # most bodies are there when their headers are: no need for a timer
-            body, more = _part(begun.result, most, note)
-            if not more:
-                return body
-            begun, parts = Begun(receive()), [body]
-        else:
-            parts = []
+        parts, more = [], True
         try:
             async with asyncio.timeout(self.rules.body_seconds):
-                message, more = await begun, True
                 while more:
-                    part, more = _part(message, most, note)
+                    part, more = _part(await receive(), most, note)
                     parts.append(part)
-                    message = await receive() if more else None
-                return b"".join(parts)
+            return b"".join(parts)
         except TimeoutError:
             raise RequestError(
                 408, "Too slow", f"The body did not arrive within {self.rules.body_seconds:g} seconds."
