@@ -76,6 +76,7 @@ def test_little_is_loaded(done, tmp_path, name, content, options):
         ),
         ("t.csv", ["--holdout", "0.2"]),
         ("t.svm", ["--learner", "perceptron"]),
+        ("@digits", []),
     ],
 )
 def test_training_a_perceptron(tmp_path, name, options):
@@ -87,7 +88,7 @@ def test_training_a_perceptron(tmp_path, name, options):
         write_svmlight(tmp_path / name, X, y)
     elif name == "t.csv":
         pa.csv.write_csv(table, tmp_path / name)
-    else:
+    elif name == "t.parquet":
         pa.parquet.write_table(table, tmp_path / name)
     ran = subprocess.run(
         [sys.executable, "-c", SCRIPT, json.dumps(UNUSED), "train", name, "-o", "m", *options],

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import sklearn.datasets
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
@@ -306,6 +307,15 @@ def test_built_in_sets_are_sources(name):
         0,
         0,
     )
+
+
+@pytest.mark.parametrize("name", ["iris", "wine", "breast-cancer", "digits"])
+def test_measured_sets_are_those_of_scikit_learn(name):
+    X, labels, names = BUILTIN[name].load()
+    theirs = getattr(sklearn.datasets, f"load_{name.replace('-', '_')}")()
+    assert_array_equal(X, theirs.data)
+    assert_array_equal(labels, theirs.target if name == "digits" else theirs.target_names[theirs.target])
+    assert list(names) == list(theirs.feature_names)
 
 
 def test_unknown_names_of_built_in_sets_are_refused():

@@ -5,8 +5,11 @@ Small data sets by name, such as ``iris``, as sources of rows.
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -204,18 +207,44 @@ def _worked(load: Callable[[], Any]) -> BuiltinSet:
     return BuiltinSet(parts, measured=False)
 
 
-def _measured(name: str) -> BuiltinSet:
-    """Return a set of measurements that scikit-learn loads; its classes have names, but for digits."""
+def _measured(file: str, names: Iterable[str]) -> BuiltinSet:
+    """Return a set of measurements from a file of scikit-learn, which is not imported: that takes a second.
+
+    The first line of a table is its shape and the names of its classes. The digits have neither.
+    """
 
     def parts() -> tuple[Any, Any, Iterable[Any]]:
-        from sklearn import datasets
-
-        data = getattr(datasets, f"load_{name}")()
-        labels = data.target if name == "digits" else np.array(data.target_names, np.str_)[data.target]
-        return data.data, labels, data.feature_names
+        package = find_spec("sklearn")
+        assert package is not None
+        assert package.origin is not None
+        path = Path(package.origin).parent / "datasets" / "data" / file
+        with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="ascii") as lines:
+            classes = next(lines).rstrip().split(",")[2:] if path.suffix == ".csv" else []
+            table = np.loadtxt(lines, delimiter=",")
+        labels = table[:, -1].astype(np.int64)
+        return table[:, :-1].copy(), np.array(classes)[labels] if classes else labels, names
 
     return BuiltinSet(parts, measured=True)
 
+
+_IRIS = [f"{part} {size} (cm)" for part in ("sepal", "petal") for size in ("length", "width")]
+_WINE = [
+    *["alcohol", "malic_acid", "ash", "alcalinity_of_ash", "magnesium", "total_phenols", "flavanoids"],
+    *[
+        "nonflavanoid_phenols",
+        "proanthocyanins",
+        "color_intensity",
+        "hue",
+        "od280/od315_of_diluted_wines",
+        "proline",
+    ],
+]
+_NUCLEUS = [
+    *["radius", "texture", "perimeter", "area", "smoothness", "compactness", "concavity", "concave points"],
+    *["symmetry", "fractal dimension"],
+]
+_CELLS = [form.format(size) for form in ("mean {}", "{} error", "worst {}") for size in _NUCLEUS]
+_PIXELS = [f"pixel_{line}_{column}" for line in range(8) for column in range(8)]
 
 BUILTIN = {
     "six-points": _worked(load_six_points),
@@ -224,10 +253,10 @@ BUILTIN = {
     "and": _worked(load_and),
     "xor": _worked(load_xor),
     "diagonal": _worked(lambda: make_diagonal(200, seed=0)),
-    "iris": _measured("iris"),
-    "wine": _measured("wine"),
-    "breast-cancer": _measured("breast_cancer"),
-    "digits": _measured("digits"),
+    "iris": _measured("iris.csv", _IRIS),
+    "wine": _measured("wine_data.csv", _WINE),
+    "breast-cancer": _measured("breast_cancer.csv", _CELLS),
+    "digits": _measured("digits.csv.gz", _PIXELS),
 }
 """All sets by name."""
 

@@ -180,5 +180,5 @@ def _one_against(A: Points, B: Points, out: Floats) -> None:
 def _all_against(A: Points, B: Points, out: Floats) -> None:
     from rosenblatt.loops.passes import machine_scores
 
-    order, machines, room = np.arange(A.n_rows), np.arange(B.n_rows), np.empty((PAIR, B.n_rows))
+    order, machines, room = np.arange(A.n_rows, dtype=np.uint64), np.arange(B.n_rows), np.empty((PAIR, B.n_rows))
     machine_scores(A.rows, B.laid(), order, machines, room, out)

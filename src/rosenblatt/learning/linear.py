@@ -122,7 +122,7 @@ def _write_scores(rows: Rows, weights: Floats, out: Floats, which: range) -> Non
         scores(part, weights, room)
     else:
         machines, pair = np.arange(len(weights)), np.empty((PAIR, len(weights)))
-        machine_scores(part, weights, np.arange(len(which)), machines, pair, room)
+        machine_scores(part, weights, np.arange(len(which), dtype=np.uint64), machines, pair, room)
 
 
 def overflow(row: int | None = None) -> PredictionOverflowError:

@@ -150,7 +150,7 @@ class Hypotheses:
         w = np.zeros((g.shape[1], features.n_features + 1))
         lay(features.rows, first, w)
         w[:, -1] = self.bias
-        machine_scores(rows, w, np.arange(len(g)), np.arange(len(w)), np.empty((PAIR, len(w))), g)
+        machine_scores(rows, w, np.arange(len(g), dtype=np.uint64), np.arange(len(w)), np.empty((PAIR, len(w))), g)
 
     def _start_for(self, n_features: int) -> LinearModel:
         start = self.start

@@ -135,7 +135,10 @@ def scores(X: Rows, w: Floats, out: Floats) -> None:
 
 @jit
 def machine_scores(X: Rows, w: Floats, order: Any, machines: Ints, room: Floats, out: Floats) -> None:
-    """Write f_m(x_i) for every row i and machine m; `order` is 0, 1, …, and `room` holds scores of two rows."""
+    """Write f_m(x_i) for every row i and machine m; `order` is 0, 1, …, and `room` holds scores of two rows.
+
+    The order has the type that it has in training, so that the parts that both loops call are compiled once.
+    """
     for i in range(order.size):
         dots_ahead(X, order, i, w, machines, room)
         for m in range(machines.size):

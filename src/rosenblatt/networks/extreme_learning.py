@@ -113,7 +113,9 @@ class RandomLayer(NamedTuple):
         n = len(self.weights)
         sums, room = np.empty((features.n_rows, n)), np.empty((PAIR, n))
         weights = oriented(self.weights, features.rows)
-        machine_scores(features.rows, weights, np.arange(features.n_rows), np.arange(n), room, sums)
+        machine_scores(
+            features.rows, weights, np.arange(features.n_rows, dtype=np.uint64), np.arange(n), room, sums
+        )
         return sums
 
 
