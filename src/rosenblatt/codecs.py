@@ -468,7 +468,7 @@ INTEGERS = Array(dtypes=(np.int64,))
 
 @dataclass(frozen=True)
 class Record:
-    """An object with exactly these named parts.
+    """An object with these named parts, and no others.
 
     Attributes
     ----------
@@ -480,12 +480,15 @@ class Record:
         Returns the parts of an object, where they are not its attributes of these names.
     check : callable or None
         Raises `UnsoundError` or ValueError for an object whose parts contradict each other.
+    before : mapping of str to Any
+        Parts that older files do not have, with the JSON that stands for what they did.
     """
 
     make: Callable[..., Any]
     parts: Mapping[str, Codec]
     take: Callable[[Any], Mapping[str, Any]] | None = None
     check: Callable[[Any], None] | None = None
+    before: dict[str, Any] = field(default_factory=dict)
 
     def encode(self, value: Any, at: str, context: Context) -> Any:
         """Return a table of the parts."""
@@ -495,8 +498,9 @@ class Record:
 
     def decode(self, stored: Any, at: str, context: Context) -> Any:
         """Return the object."""
-        if not isinstance(stored, dict) or stored.keys() != self.parts.keys():
+        if not isinstance(stored, dict) or (self.before | stored).keys() != self.parts.keys():
             wrong(at, "does not have exactly the expected parts")
+        stored = self.before | stored
         held = {name: codec.decode(stored[name], f"{at}.{name}", context) for name, codec in self.parts.items()}
         try:
             value = self.make(**held)

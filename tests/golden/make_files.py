@@ -53,9 +53,13 @@ class Case(NamedTuple):
 NOT_LINEAR = ("kernel", "voted", "network", "extreme", "mark-one")
 
 CASES = {
-    "text-vocabulary": Case("mail.csv", "mail-new.csv", "--text message --bits 8 --vocabulary"),
-    "text-ngrams": Case("mail.csv", "mail-new.csv", "--text message --ngrams 2 --bits 8 --ignore length"),
-    "text-scaled": Case("mail.csv", "mail-new.csv", "--text message --bits 6 --scale --learner perceptron"),
+    "text-vocabulary": Case("mail.csv", "mail-new.csv", "--text message --weighting count --bits 8 --vocabulary"),
+    "text-ngrams": Case(
+        "mail.csv", "mail-new.csv", "--text message --weighting count --ngrams 2 --bits 8 --ignore length"
+    ),
+    "text-scaled": Case(
+        "mail.csv", "mail-new.csv", "--text message --weighting count --bits 6 --scale --learner perceptron"
+    ),
     "categories": Case("things.csv", "things-new.csv", "--target kind --max-iter 20"),
     "categories-tsv-gz": Case("things.tsv.gz", "things-new.csv", "--learner perceptron --max-iter 20 --seed 3"),
     "missing-scaled": Case("gaps.csv", "gaps-new.csv", "--missing mean --scale --max-iter 20"),
@@ -83,7 +87,9 @@ CASES = {
     "svmlight-one-based": Case("counts.svm", "counts-new.svm", "--one-based --max-iter 8"),
     "svmlight-zero-based": Case("counts0.svm", "counts0-new.svm", "--learner perceptron --max-iter 8"),
     "hashed": Case("events.csv", "events-new.csv", "--hashed user --bits 6 --max-iter 8"),
-    "headerless": Case("bare.csv", "bare-new.csv", "--no-header --target 1 --text 4 --bits 6 --categorical 3,5"),
+    "headerless": Case(
+        "bare.csv", "bare-new.csv", "--no-header --target 1 --text 4 --weighting count --bits 6 --categorical 3,5"
+    ),
     "classes-ovr": Case("points.csv", "points-new.csv", "--learner perceptron --multiclass ovr --max-iter 9"),
     "classes-ovo": Case("points.csv", "points-new.csv", "--multiclass ovo --order cyclic --max-iter 9"),
     "classes-direct": Case("points.csv", "points-new.csv", "--bias radius --margin 1 --scale --max-iter 9"),
@@ -98,12 +104,16 @@ CASES = {
         "pixels.npy", "pixels-new.npy", "--learner mark-one --set n_association=40 --set retina=[4,4] --max-iter 5"
     ),
     "json-lines": Case(
-        "visits.jsonl", "visits-new.jsonl", "--text note --bits 6 --missing mean --max-iter 10 --vocabulary"
+        "visits.jsonl",
+        "visits-new.jsonl",
+        "--text note --weighting count --bits 6 --missing mean --max-iter 10 --vocabulary",
     ),
     "parquet": Case("trips.parquet", "trips-new.parquet", "--missing mean --scale --max-iter 10"),
     "arrow": Case("trips.arrow", "trips-new.arrow", "--missing zero --target y --early-stopping --max-iter 10"),
     "sparse-npz": Case("sparse.npz", "sparse-new.npz", "--max-iter 10 --class-weight balanced", labelled=False),
-    "text-centred": Case("mail.csv", "mail-new.csv", "--text message --bits 6 --scale --max-iter 20"),
+    "text-centred": Case(
+        "mail.csv", "mail-new.csv", "--text message --weighting count --bits 6 --scale --max-iter 20"
+    ),
     "mixed-centred": Case("levels.csv", "levels-new.csv", "--na unknown --missing mean --scale --max-iter 20"),
     "mixed-centred-kernel": Case(
         "levels.csv",

@@ -383,10 +383,11 @@ def figures(document, tensors, arrays):
     "name, change, why",
     [
         ("scaled", lambda d: d | {"preparation": []}, "that its preparation does not use"),
-        ("words", lambda d: d | {"preparation": d["preparation"] * 2}, "do not fit each other"),
+        ("words", lambda d: d | {"preparation": d["preparation"] * 2}, "belongs to another part"),
         ("words", lambda d: first(d, parameters={"json": {"magic": 1}}), "not those of a TableEncoder"),
         ("words", lambda d: first(d, parameters=3), "not those of a TableEncoder"),
-        ("words", lambda d: first(d, recipe={"kind": "sparse", "width": 17, "zero_based": True}), "do not fit"),
+        ("words", lambda d: first(d, recipe={"kind": "sparse", "width": 17, "zero_based": True}), "of other"),
+        ("words", lambda d: first(d, weighting=None), "the weights of its words contradict"),
         ("words", lambda d: first(d, filling={"means": [0.0] * 16}), "names an array that is missing"),
         ("standard", lambda d: first(d, with_std=False), "with_std and scale contradict"),
         ("monomials", lambda d: first(d, degree=3), "do not fit each other"),

@@ -18,7 +18,7 @@ import click
 from rosenblatt.escaping import json_text, printable_lines
 from rosenblatt.exceptions import Message, Remedy, Term
 from rosenblatt.tables.formats import CORPUS_FORMATS, FORMATS
-from rosenblatt.tables.reading import MOST_BITS, MOST_NGRAMS, THOUSANDS, Column, Options
+from rosenblatt.tables.reading import MOST_BITS, MOST_NGRAMS, THOUSANDS, WEIGHTINGS, Column, Options
 from rosenblatt.threads import using
 
 __all__ = [
@@ -218,11 +218,13 @@ reading = taking(
                      "target, class or y, or else the last; of these, the one that holds classes]"),
         click.option("--features", type=COLUMNS, multiple=True, help="Use only these columns, such as a,b,5."),
         click.option("--ignore", type=COLUMNS, multiple=True, help="Leave these columns out."),
-        click.option("--text", type=COLUMNS, multiple=True, help="Treat as text (counts of words)."),
+        click.option("--text", type=COLUMNS, multiple=True, help="Treat as text (words)."),
         click.option("--categorical", type=COLUMNS, multiple=True, help="Treat as categories (one-hot)."),
         click.option("--hashed", type=COLUMNS, multiple=True, help="Treat as categories (hashed)."),
         click.option("--ngrams", type=click.IntRange(1, MOST_NGRAMS), metavar="N", default=1, show_default=True,
                      help="Count sequences of up to N words."),
+        click.option("--weighting", type=click.Choice(WEIGHTINGS), default=WEIGHTINGS[0], show_default=True,
+                     help="Weight words by (1 + log count) · idf, each text at length 1, or only count them."),
         click.option("--bits", type=click.IntRange(1, MOST_BITS), metavar="N", default=18, show_default=True,
                      help="Hash words into 2^N features."),
         click.option("--vocabulary", is_flag=True, help="Store the words, so that weights have names."),

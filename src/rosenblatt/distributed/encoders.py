@@ -15,6 +15,7 @@ from rosenblatt.distributed.sources import (
     learn_from_files,
     merge_recipes,
     merge_statistics,
+    merge_weightings,
     places_of,
     rows_on_workers,
 )
@@ -25,7 +26,7 @@ from rosenblatt.tables.in_memory import learn_table
 from rosenblatt.tables.preparation import Encoding
 from rosenblatt.tables.reading import Options
 from rosenblatt.tables.recipe import Recipe, TableRecipe
-from rosenblatt.tables.scaling import Statistics
+from rosenblatt.tables.scaling import Statistics, Weighting
 
 __all__ = ["encode_partitions", "fit_encoder"]
 
@@ -72,10 +73,10 @@ def fit_encoder(
     columns: tuple[str, ...] | None = None
     if is_files(X):
         files = file_parts(cluster, places_of(X), _of_files(how, options))
-        recipe, _, statistics, _ = learn_from_files(cluster, files, gathers)
+        recipe, _, statistics, _, weighting = learn_from_files(cluster, files, gathers, weighs=True)
     else:
-        recipe, statistics, columns = _learned_from_frame(cluster, X, y, how, gathers)
-    encoder.encoding_ = encoder._learned(recipe, statistics, columns)
+        recipe, statistics, columns, weighting = _learned_from_frame(cluster, X, y, how, gathers)
+    encoder.encoding_ = encoder._learned(recipe, statistics, columns, weighting)
     return encoder
 
 
@@ -109,7 +110,7 @@ def _of_files(how: Options, options: dict[str, Any]) -> Options:
 
 def _learned_from_frame(
     cluster: Cluster, X: Any, y: Any, how: Options, gathers: bool
-) -> tuple[Recipe, Statistics, tuple[str, ...] | None]:
+) -> tuple[Recipe, Statistics, tuple[str, ...] | None, Weighting | None]:
     rows = [cluster.client.compute(rows) for rows, _ in delayed_pairs(X, y)]
     lengths = cluster.answers([cluster.run(len, each) for each in rows])
     rows = [each for each, length in zip(rows, lengths, strict=True) if length]
@@ -126,7 +127,8 @@ def _learned_from_frame(
         k for k, (name, j) in enumerate(begun.categorical) if {name, j, j - begun.n_columns} & asked
     )
     recipe = merge_recipes(replace(begun, categories=(), words=None), [each.recipe for each in found], chosen)
-    return recipe, merge_statistics(recipe, [(each.recipe, each.statistics) for each in found]), names
+    statistics = merge_statistics(recipe, [(each.recipe, each.statistics) for each in found])
+    return recipe, statistics, names, merge_weightings([each.weighting for each in found])
 
 
 def _learn(frame: Any, how: Options, start: Recipe | None, gathers: bool) -> Encoding:
@@ -135,7 +137,10 @@ def _learn(frame: Any, how: Options, start: Recipe | None, gathers: bool) -> Enc
     statistics = Statistics()
     if gathers:
         measure_features([features], statistics)
-    return Encoding(recipe, statistics=statistics, columns=names)
+    weighting = Weighting.of(recipe)
+    if weighting is not None:
+        weighting = weighting.add(features.rows, features.n_rows)
+    return Encoding(recipe, weighting=weighting, statistics=statistics, columns=names)
 
 
 def _beginning(first: Encoding) -> Recipe:

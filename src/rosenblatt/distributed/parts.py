@@ -22,7 +22,7 @@ from rosenblatt.tables.file_source import open_source
 from rosenblatt.tables.preparation import Encoding
 from rosenblatt.tables.reading import Options
 from rosenblatt.tables.recipe import Recipe
-from rosenblatt.tables.scaling import NOTHING, Facts, Statistics, Transformation
+from rosenblatt.tables.scaling import NOTHING, Facts, Statistics, Transformation, Weighting
 from rosenblatt.typing import Ints
 
 __all__ = ["FilePart", "PartFacts", "Settlement", "WorkerPart"]
@@ -223,6 +223,13 @@ def statistics_of(part: WorkerPart) -> Statistics:
     from rosenblatt.tables.collect import measure
 
     return Statistics() if part.blocks is None else measure(part.blocks)
+
+
+def weighting_of(part: WorkerPart, begun: Weighting) -> Weighting:
+    """Return a weighting with the rows of a partition counted."""
+    for _, batch in part.batches():
+        begun = begun.add(batch.rows, batch.n_rows)
+    return begun
 
 
 def largest_square_of(part: WorkerPart) -> float:

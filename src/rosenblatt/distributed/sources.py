@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
 from typing import Any, NamedTuple
 
 import dask
@@ -27,8 +28,9 @@ from rosenblatt.distributed.parts import (
     load_file,
     load_rows,
     row_groups_of,
+    weighting_of,
 )
-from rosenblatt.estimators.table_encoder import measure_features
+from rosenblatt.estimators.table_encoder import figures_of
 from rosenblatt.exceptions import InputError, NoRowsError, ParameterError, ShapeError
 from rosenblatt.tables.collect import DEFAULT_MEMORY_BYTES
 from rosenblatt.tables.encoder import MOST_AUTOMATIC, MOST_CHOSEN, WORDS_SHOWN
@@ -36,37 +38,50 @@ from rosenblatt.tables.file_source import open_source
 from rosenblatt.tables.preparation import Encoding
 from rosenblatt.tables.reading import Options
 from rosenblatt.tables.recipe import Recipe, SparseRecipe, TableRecipe, Words
-from rosenblatt.tables.scaling import Statistics, Transformation
+from rosenblatt.tables.scaling import Statistics, Transformation, Weighting
 
-__all__ = ["learn_from_files", "merge_recipes", "merge_statistics", "partition"]
+__all__ = ["learn_from_files", "merge_recipes", "merge_statistics", "merge_weightings", "partition"]
 
 
 Files = Sequence[tuple[str, Options]]
 
 
 class LearnedFiles(NamedTuple):
-    """What files in partitions taught: the recipe of all, that of the first, statistics, and notes on columns."""
+    """What files in partitions taught: the recipe of all, that of the first, figures, and notes on columns."""
 
     recipe: Recipe
     start: Recipe
     statistics: Statistics
     notes: list[str]
+    weighting: Weighting | None = None
 
 
-def learn_from_files(cluster: Cluster, files: Files, gathers: bool = False) -> LearnedFiles:
+def learn_from_files(
+    cluster: Cluster, files: Files, gathers: bool = False, *, weighs: bool = False
+) -> LearnedFiles:
     """Learn from files in one pass; the first file says which columns are what.
 
     Tables whose features are numbers, texts and hashed columns are known from the first file. For categories and
-    words, and for statistics where they are asked for, every partition is read. Sparse files need none of this.
+    words, and for statistics and weights of words where these are asked for, every partition is read. Sparse files
+    need none of this.
     """
     start, notes = _first_begun(cluster, files)
-    if not isinstance(start, TableRecipe) or not (start.categorical or files[0][1].vocabulary or gathers):
+    if not isinstance(start, TableRecipe) or not (
+        start.categorical or files[0][1].vocabulary or gathers or (weighs and start.texts)
+    ):
         return LearnedFiles(start, start, Statistics(), notes)
     found = cluster.answers([cluster.run(_learned, *file, start, gathers) for file in files])
     learned = [each for each in found if each is not None]
     chosen = _chosen(start, files[0][1])
-    recipe = merge_recipes(start, [each for each, _ in learned], chosen)
-    return LearnedFiles(recipe, start, merge_statistics(recipe, learned), notes)
+    recipe = merge_recipes(start, [each for each, *_ in learned], chosen)
+    statistics = merge_statistics(recipe, [(each, figures) for each, figures, _ in learned])
+    return LearnedFiles(recipe, start, statistics, notes, merge_weightings([each for *_, each in learned]))
+
+
+def merge_weightings(parts: Sequence[Weighting | None]) -> Weighting | None:
+    """Return the weighting of words by the rows of all partitions; None where words are only counted."""
+    counted = [each for each in parts if each is not None]
+    return reduce(Weighting.merge, counted) if counted else None
 
 
 def _first_begun(cluster: Cluster, files: Files) -> tuple[Recipe, list[str]]:
@@ -90,21 +105,16 @@ def _begun(path: str, options: Options) -> tuple[Recipe, list[str]]:
 
 def _learned(
     path: str, options: Options, start: TableRecipe, gathers: bool
-) -> tuple[TableRecipe, Statistics] | None:
+) -> tuple[TableRecipe, Statistics, Weighting | None] | None:
     """Read a partition and return what its rows add to the recipe; None if it has no rows."""
-    statistics = Statistics()
     try:
         source = open_source([path], options, start, learning=True)
-        if gathers:
-            measure_features(source.chunks(), statistics)
-        else:
-            for _ in source.chunks():
-                pass
+        statistics, weighting = figures_of(source, gathers)
     except NoRowsError:
         return None
     recipe = source.recipe
     assert isinstance(recipe, TableRecipe), "a table was opened"
-    return recipe, statistics
+    return recipe, statistics, weighting
 
 
 def _chosen(recipe: TableRecipe, options: Options) -> frozenset[int]:
@@ -343,19 +353,23 @@ def partition_files(
         log(note)
     fill = options.missing == "mean"
     scale = recipe is not None if scale is None else scale
+    scales = scale and (recipe is None or recipe.n_numbers != 0)
 
     def read(options_of: Sequence[tuple[str, Options]]) -> PartitionedBlocks:
-        parts = [FilePart(path, how, recipe, memory, statistics=scale or fill) for path, how in options_of]
+        parts = [FilePart(path, how, recipe, memory, statistics=scales or fill) for path, how in options_of]
         return PartitionedBlocks.of(cluster, [cluster.run(load_file, part) for part in parts])
 
     blocks = read(wanted)
     if options.zero_based is None and counts_from(blocks.known) == {True, False}:  # one file has an index 0
         blocks = read([(path, replace(how, zero_based=True)) for path, how in wanted])
     whole = recipe or _of_sparse(blocks)
-    if scale or fill:
+    how, begun = Transformation(), Weighting.of(whole)
+    if scales or fill:
         numbers = None if whole is None else whole.n_numbers
-        how = Transformation.of(blocks.measured(), fill=fill, scale=scale, numbers=numbers)
-        blocks = blocks.transformed(how)
+        how = Transformation.of(blocks.measured(), fill=fill, scale=scales, numbers=numbers)
+    if begun is not None:
+        how = how._replace(weighting=merge_weightings(blocks.each(weighting_of, begun)))
+    blocks = blocks.transformed(how)
     blocks.recipe = whole
     return blocks
 

@@ -26,7 +26,7 @@ from rosenblatt.tables.in_memory import learn_sparse, learn_table
 from rosenblatt.tables.preparation import Encoding
 from rosenblatt.tables.reading import Column, Options
 from rosenblatt.tables.recipe import ROLES, Recipe, SparseRecipe, TableRecipe
-from rosenblatt.tables.scaling import Filling, Statistics, Transformation
+from rosenblatt.tables.scaling import Filling, Statistics, Transformation, Weighting
 from rosenblatt.tables.source import ReadAgainError, Source
 from rosenblatt.tables.words import MOST_BITS, MOST_NGRAMS
 
@@ -73,8 +73,8 @@ class TableEncoder(Declared, TransformerMixin, BaseEstimator):  # type: ignore[m
 
     Numbers (and True and False) become features without a change. Each value of a column of strings becomes a
     feature that is 1 or 0, in the order in which the values are first met; values not met in training get zeros.
-    Text becomes counts of its words, hashed into 2^bits features. The command line ``rosenblatt train`` reads
-    files in the same way, to the same bits.
+    Text becomes its words, hashed into 2^bits features and weighted by log count, idf and length. The command
+    line ``rosenblatt train`` reads files in the same way, to the same bits.
 
     Attributes
     ----------
@@ -126,6 +126,13 @@ class TableEncoder(Declared, TransformerMixin, BaseEstimator):  # type: ignore[m
     ignore: Sequence[Column] = param((), "Columns to leave out.", kind="sequence of str or int")
     ngrams: int = param(1, "The longest run of words that counts as one feature.", most=MOST_NGRAMS)
     bits: int = param(18, "Each text or hashed column has 2^bits features.", most=MOST_BITS)
+    weighting: str = param(
+        "tfidf",
+        "What becomes of the counts of words: (1 + log count) · idf with each text divided by its length, or the "
+        "counts as they are. `fit` learns idf; `partial_fit` keeps it, and an encoder that begins with "
+        "`partial_fit` has none.",
+        one_of=("tfidf", "count"),
+    )
     vocabulary: bool = param(False, "Whether to store the words, so that `get_feature_names_out` names them.")
     missing: str = param(
         "error",
@@ -206,7 +213,7 @@ class TableEncoder(Declared, TransformerMixin, BaseEstimator):  # type: ignore[m
             The estimator.
         """
         if not self.__sklearn_is_fitted__():
-            self._fit(X)
+            self._fit(X, weigh=False)
             return self
         before = self.encoding_
         if (before.filling or before.scaling) and before.statistics is None:
@@ -214,7 +221,7 @@ class TableEncoder(Declared, TransformerMixin, BaseEstimator):  # type: ignore[m
                 "partial_fit cannot go on: the means of this encoder are known, but not of how many rows. "
                 "Call fit."
             )
-        self._fit(X, before)
+        self._fit(X, before, weigh=False)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
@@ -252,18 +259,17 @@ class TableEncoder(Declared, TransformerMixin, BaseEstimator):  # type: ignore[m
         from rosenblatt.tables.file_source import open_source
 
         how = self._options()
-        twice = sorted(options.keys() & {*CHOSEN, "ngrams", "bits", "vocabulary", "missing", "na"})
+        twice = sorted(options.keys() & {*CHOSEN, "ngrams", "weighting", "bits", "vocabulary", "missing", "na"})
         if twice:
             raise ParameterError(f"{twice[0]} is a parameter of the encoder. Set it there.")
         columns: dict[str, Any] = {name: tuple(from_1(column) for column in getattr(how, name)) for name in CHOSEN}
         source = open_source([os.fspath(place) for place in places], replace(how, **columns, **options))
-        statistics = Statistics()
+        gathers = self.missing == "mean" or bool(self.scale)
         try:
-            measure_features(source.chunks(), statistics)
+            statistics, weighting = figures_of(source, gathers)
         except ReadAgainError:
-            statistics = Statistics()
-            measure_features(source.chunks(), statistics)
-        self.encoding_ = self._learned(source.recipe, statistics, None)
+            statistics, weighting = figures_of(source, gathers)
+        self.encoding_ = self._learned(source.recipe, statistics, None, weighting)
         return self
 
     def transform(self, X: Any) -> Any:
@@ -377,8 +383,8 @@ class TableEncoder(Declared, TransformerMixin, BaseEstimator):  # type: ignore[m
             raise AttributeError(f"TableEncoder has no attribute {attribute!r} before it is trained.")
         raise NotFittedError("This TableEncoder is not trained yet. Call fit or partial_fit first.")
 
-    def _fit(self, X: Any, before: Encoding | None = None) -> Features:
-        """Learn from X, and return its features before filling and scaling."""
+    def _fit(self, X: Any, before: Encoding | None = None, *, weigh: bool = True) -> Features:
+        """Learn from X, and return its features before filling and scaling; `weigh`: learn idf, too."""
         options = self._options()
         statistics = Statistics() if before is None or before.statistics is None else replace(before.statistics)
         known = None if before is None else before.recipe
@@ -391,16 +397,27 @@ class TableEncoder(Declared, TransformerMixin, BaseEstimator):  # type: ignore[m
             columns = names if before is None else columns
         if self.missing == "mean" or self.scale:
             measure_features([features], statistics)
-        self.encoding_ = self._learned(recipe, statistics, columns)
+        weighting = Weighting.of(recipe) if before is None else before.weighting
+        if weigh and weighting is not None:
+            weighting = weighting.add(features.rows, features.n_rows)
+        self.encoding_ = self._learned(recipe, statistics, columns, weighting)
         return features
 
-    def _learned(self, recipe: Recipe, statistics: Statistics, columns: tuple[str, ...] | None) -> Encoding:
+    def _learned(
+        self,
+        recipe: Recipe,
+        statistics: Statistics,
+        columns: tuple[str, ...] | None,
+        weighting: Weighting | None,
+    ) -> Encoding:
         fill, scale = self.missing == "mean", bool(self.scale)
         done = Transformation()
         if fill or scale:
             done = Transformation.of(statistics, fill=fill, scale=scale, numbers=recipe.n_numbers)
         if self.missing == "zero" and isinstance(recipe, SparseRecipe):
             done = done._replace(filling=Filling(np.zeros(recipe.width)))
+        if weighting is not None:  # categories learned since follow the words
+            done = done._replace(weighting=replace(weighting, n_features=recipe.n_features))
         known = statistics if fill or scale else None
         return Encoding(recipe, *done, known, columns, plain_parameters(self.get_params(deep=False)))
 
@@ -409,6 +426,7 @@ class TableEncoder(Declared, TransformerMixin, BaseEstimator):  # type: ignore[m
         columns: dict[str, Any] = {name: chosen(name, getattr(self, name)) for name in CHOSEN}
         missing: Any = self.missing
         how: dict[str, Any] = {"ngrams": int(self.ngrams), "bits": int(self.bits), "missing": missing}
+        how["weighting"] = self.weighting
         return Options(vocabulary=bool(self.vocabulary), na=words("na", self.na), **how, **columns)
 
 
@@ -416,6 +434,25 @@ def measure_features(parts: Iterable[Features], statistics: Statistics) -> None:
     """Add features to statistics in the blocks that training from files would make of them: to the same bits."""
     for _ in Builder(_Unlabelled(parts), BLOCK_BYTES, statistics).blocks():
         pass
+
+
+def figures_of(source: Source, gathers: bool = True) -> tuple[Statistics, Weighting | None]:
+    """Read a source once; return how its words are weighted and, if `gathers`, the statistics of its features."""
+    statistics, weighting = Statistics(), Weighting.of(source.recipe)
+
+    def counted() -> Iterator[Chunk]:
+        nonlocal weighting
+        for chunk in source.chunks():
+            if weighting is not None:
+                weighting = weighting.add(chunk.rows, chunk.n_rows)
+            yield chunk
+
+    if gathers:
+        measure_features(counted(), statistics)
+    else:
+        for _ in counted():
+            pass
+    return statistics, weighting
 
 
 class _Unlabelled(Source):

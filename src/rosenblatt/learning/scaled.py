@@ -1,4 +1,4 @@
-"""Blocks whose rows are filled and scaled as they are read."""
+"""Blocks whose rows are filled, scaled and weighted as they are read."""
 
 from __future__ import annotations
 
@@ -10,19 +10,24 @@ from rosenblatt.exceptions import ShapeError
 from rosenblatt.learning.state import State
 from rosenblatt.rows.batch import Batch
 from rosenblatt.tables.blocks import Blocks, Change, MemoryBlocks, protect_rows
-from rosenblatt.tables.scaling import Facts, Filling, Scaling, Transformation, digest, writable
+from rosenblatt.tables.scaling import Facts, Filling, Scaling, Transformation, Weighting, digest, writable
 from rosenblatt.typing import Ints
 
 __all__ = ["ScaledBlocks", "fold_state", "transform_blocks"]
 
 
-def transform_blocks(blocks: Blocks, filling: Filling | None = None, scaling: Scaling | None = None) -> Blocks:
-    """Return blocks without missing values, scaled, or both; blocks in memory are copied once.
+def transform_blocks(
+    blocks: Blocks,
+    filling: Filling | None = None,
+    scaling: Scaling | None = None,
+    weighting: Weighting | None = None,
+) -> Blocks:
+    """Return blocks without missing values, scaled, and with weighted words; blocks in memory are copied once.
 
     Their `scaling` is what the weights of a model trained on them must be folded by, so that they fit unscaled
     features: `Perceptron.fit_blocks` does that.
     """
-    how = Transformation(filling, scaling)
+    how = Transformation(filling, scaling, weighting)
     for step in how.steps:
         if step.n_features != blocks.n_features:
             raise ShapeError(
@@ -33,16 +38,14 @@ def transform_blocks(blocks: Blocks, filling: Filling | None = None, scaling: Sc
     whole = blocks.whole
     if whole is None:
         return ScaledBlocks(blocks, how)
-    batch = replace(whole, rows=protect_rows(how.into(writable(whole.rows))))
+    batch = _transformed(whole, how)
     known: dict[str, Any] = {"facts": blocks.facts, "identity": _identity(blocks, how)}
-    unscaled = None if scaling is None else lambda: _filled(whole, filling)
+    unscaled = None if scaling is None else lambda: _transformed(whole, how._replace(scaling=None))
     return MemoryBlocks(batch, blocks.boundaries, scaling=scaling, unscaled=unscaled, **known)
 
 
-def _filled(batch: Batch, filling: Filling | None) -> Batch:
-    if filling is None:
-        return batch
-    return replace(batch, rows=protect_rows(Transformation(filling, None).into(writable(batch.rows))))
+def _transformed(batch: Batch, how: Transformation) -> Batch:
+    return replace(batch, rows=protect_rows(how.into(writable(batch.rows)))) if any(how.steps) else batch
 
 
 def fold_state(state: State, scaling: Scaling) -> State:
@@ -60,7 +63,7 @@ def fold_state(state: State, scaling: Scaling) -> State:
 
 
 class ScaledBlocks(Blocks):
-    """Blocks whose rows the reading thread fills and scales; everything else is that of the blocks underneath."""
+    """Blocks whose rows the reading thread transforms; everything else is that of the blocks underneath."""
 
     def __init__(self, blocks: Blocks, how: Transformation) -> None:
         super().__init__(blocks.summary, _identity(blocks, how))
@@ -89,8 +92,7 @@ class ScaledBlocks(Blocks):
 
     def read(self, block: int) -> Batch:
         """Return one block."""
-        batch = self._blocks.read(block)
-        return replace(batch, rows=protect_rows(self._how.into(writable(batch.rows))))
+        return _transformed(self._blocks.read(block), self._how)
 
     def walk(self, order: Iterable[int], change: Change | None = None) -> Iterator[Batch]:
         """Yield blocks in the order given, reading ahead."""

@@ -145,6 +145,31 @@ def _tally_few(data: Any, indices: Any, start: Any, stop: Any, sorting: Any) -> 
 
 
 @jit
+def weight_words(
+    data: Any, indices: Any, indptr: Any, first: Any, n_texts: Any, bits: Any, logs: Any, idf: Any
+) -> None:
+    """Weight the counts of words of each text, and divide them by the length of the text.
+
+    Text k has the features from first + k · 2^bits on, and `idf` has a weight for each feature from `first` on.
+    """
+    for row in range(indptr.size - 1):
+        p, end = indptr[row], indptr[row + 1]
+        while p < end and np.int64(indices[p]) < first:
+            p += 1
+        for text in range(n_texts):
+            start, stop = p, first + ((text + 1) << bits)
+            square = 0.0
+            while p < end and np.int64(indices[p]) < stop:
+                value = logs[np.int64(data[p])] * idf[np.int64(indices[p]) - first]
+                data[p] = value
+                square += value * value
+                p += 1
+            length = np.sqrt(square)
+            for q in range(start, p):
+                data[q] /= length
+
+
+@jit
 def _sort(keys: Any, start: Any, stop: Any, mask: Any, sorting: Any, counts: Any) -> None:
     """Sort by one digit after another, the lowest first (radix sort)."""
     shift = np.uint64(0)

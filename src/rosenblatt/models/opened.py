@@ -296,7 +296,17 @@ class OpenedModel:
 def _require_as_trained(options: Options, recipe: Recipe) -> None:
     """Refuse options that would be ignored: the model knows which columns there are, and how they are used."""
     usual = Options()
-    for name in ("features", "ignore", "text", "categorical", "hashed", "ngrams", "bits", "vocabulary"):
+    for name in (
+        "features",
+        "ignore",
+        "text",
+        "categorical",
+        "hashed",
+        "ngrams",
+        "weighting",
+        "bits",
+        "vocabulary",
+    ):
         if getattr(options, name) != getattr(usual, name):
             raise ParameterError("the model reads columns as it did in training. Drop " + Remedy(name) + ".")
     filled = recipe.missing if isinstance(recipe, TableRecipe) else "error"

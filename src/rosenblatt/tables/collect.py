@@ -36,7 +36,8 @@ from rosenblatt.tables.blocks import (
     stored_arrays,
 )
 from rosenblatt.tables.cache import LIVE_ITEMS, CachedBlocks, CacheWriter, StaleError, ahead, require_replaceable
-from rosenblatt.tables.scaling import DataSummary, Facts, Statistics, digest
+from rosenblatt.tables.recipe import Recipe
+from rosenblatt.tables.scaling import DataSummary, Facts, Statistics, Weighting, digest
 from rosenblatt.tables.source import DEFAULT_MEMORY_BYTES, Known, ReadAgainError, Source
 from rosenblatt.threads import ordered
 from rosenblatt.typing import Ints
@@ -48,6 +49,7 @@ __all__ = [
     "collect",
     "fingerprint_of",
     "measure",
+    "weigh",
 ]
 
 
@@ -329,6 +331,15 @@ def measure(blocks: Blocks) -> Statistics:
     for batch in blocks.walk(range(blocks.n_blocks)):
         statistics.add(batch.rows, batch.n_rows, batch.n_features)
     return statistics
+
+
+def weigh(blocks: Blocks, recipe: Recipe | None) -> Weighting | None:
+    """Return how the words of blocks are weighted, by how many of their rows have each; reads all blocks."""
+    weighting = Weighting.of(recipe)
+    if weighting is not None:
+        for batch in blocks.walk(range(blocks.n_blocks)):
+            weighting = weighting.add(batch.rows, batch.n_rows)
+    return weighting
 
 
 def fingerprint_of(source: Source, *, numbers: bool = False) -> str:

@@ -16,7 +16,7 @@ from rosenblatt.rows.batch import Chunk, Skipped
 from rosenblatt.tables.data_file import DataFile, expand, once_only
 from rosenblatt.tables.encoder import Encoder
 from rosenblatt.tables.formats import Format, recognise
-from rosenblatt.tables.reading import MOST_BITS, MOST_NGRAMS, THOUSANDS, Options
+from rosenblatt.tables.reading import MOST_BITS, MOST_NGRAMS, THOUSANDS, WEIGHTINGS, Options
 from rosenblatt.tables.recipe import Recipe, SparseRecipe, TableRecipe
 from rosenblatt.tables.roles import Roles, begin_recipe, choose, find_again
 from rosenblatt.tables.source import Known, Source
@@ -212,6 +212,8 @@ def require_valid(options: Options) -> None:
     """Raise `ParameterError` for values that options cannot have."""
     if options.missing not in ("error", "zero", "mean"):
         raise ParameterError(f"missing is {options.missing!r}, but must be 'error', 'zero' or 'mean'.")
+    if options.weighting not in WEIGHTINGS:
+        raise ParameterError(f"weighting is {options.weighting!r}, but must be 'tfidf' or 'count'.")
     for name, value, most in (("bits", options.bits, MOST_BITS), ("ngrams", options.ngrams, MOST_NGRAMS)):
         if not 1 <= value <= most:
             raise ParameterError(f"{name} is {value}, but must lie in 1 … {most}.")

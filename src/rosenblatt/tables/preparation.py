@@ -18,10 +18,12 @@ from rosenblatt.tables.scaling import (
     FILLING,
     SCALING,
     STATISTICS,
+    WEIGHTING,
     Filling,
     Scaling,
     Statistics,
     Transformation,
+    Weighting,
     writable,
 )
 from rosenblatt.typing import Floats
@@ -40,7 +42,7 @@ __all__ = [
 
 PARAMETERS = {
     *("text", "categorical", "hashed", "ignore", "ngrams", "bits", "vocabulary", "missing", "scale", "na"),
-    "sparse_output",
+    *("weighting", "sparse_output"),
 }
 """The parameters of a `TableEncoder`."""
 
@@ -75,7 +77,7 @@ class Encoding:
     ----------
     recipe : Recipe
         What becomes of each column.
-    filling, scaling : Filling, Scaling or None
+    filling, scaling, weighting : Filling, Scaling, Weighting or None
         Applied to the features in this order.
     statistics : Statistics or None
         Of the features so far, so that `partial_fit` can go on; None where no mean is needed or none is known.
@@ -88,6 +90,7 @@ class Encoding:
     recipe: Recipe
     filling: Filling | None = None
     scaling: Scaling | None = None
+    weighting: Weighting | None = None
     statistics: Statistics | None = None
     columns: tuple[str, ...] | None = None
     parameters: Mapping[str, Any] | None = None
@@ -101,8 +104,8 @@ class Encoding:
 
     @property
     def transformation(self) -> Transformation:
-        """The filling and the scaling."""
-        return Transformation(self.filling, self.scaling)
+        """The filling, the scaling and the weighting."""
+        return Transformation(self.filling, self.scaling, self.weighting)
 
     @property
     def encoder_parameters(self) -> dict[str, Any]:
@@ -119,6 +122,7 @@ class Encoding:
             "hashed": [place[which] for place in recipe.hashed],
             "ngrams": recipe.ngrams,
             "bits": recipe.bits,
+            "weighting": recipe.weighting,
             "vocabulary": recipe.words is not None,
             "missing": recipe.missing,
             "scale": scale,
@@ -126,7 +130,7 @@ class Encoding:
         }
 
     def read(self, X: Any, name: str = "X") -> Features:
-        """Return data in memory as the recipe's features, before filling and scaling.
+        """Return data in memory as the recipe's features, before filling, scaling and weighting.
 
         Parameters
         ----------
@@ -150,7 +154,7 @@ class Encoding:
         return features
 
     def features(self, features: Features) -> Features:
-        """Return features filled and scaled."""
+        """Return features filled, scaled and weighted."""
         return self.transformation.features(features)
 
     def names(self, names: tuple[str, ...] | None = None) -> tuple[str, ...] | None:
@@ -329,8 +333,8 @@ def _sound_encoding(encoding: Encoding) -> None:
     given = encoding.parameters
     known = given is None or (isinstance(given, dict) and given.keys() <= PARAMETERS)
     require(known, "its parameters are not those of a TableEncoder")
-    for part in (encoding.filling, encoding.scaling):
-        require(part is None or part.n_features == recipe.n_features, "its figures are of other features")
+    for part in encoding.transformation.steps:
+        require(part.n_features == recipe.n_features, "its figures are of other features")
     statistics = encoding.statistics
     require(
         statistics is None or len(statistics.count) == recipe.n_features, "its statistics are of other features"
@@ -342,6 +346,10 @@ def _sound_encoding(encoding: Encoding) -> None:
         centred = len(recipe.numbers)
     else:
         centred = 0
+    usual, found = Weighting.of(recipe), encoding.weighting
+    same = (usual is None) == (found is None)
+    same = same and (usual is None or found is None or usual.places == found.places)
+    require(same, "its recipe and the weights of its words contradict")
     require(encoding.scaling is None or not encoding.scaling.mean[centred:].any(), "it centres sparse features")
 
 
@@ -369,11 +377,13 @@ STEPS: dict[str, tuple[type, Codec]] = {
                 "recipe": RECIPE,
                 "filling": Maybe(FILLING),
                 "scaling": Maybe(SCALING),
+                "weighting": Maybe(WEIGHTING),
                 "statistics": Maybe(STATISTICS),
                 "columns": COLUMNS,
                 "parameters": Maybe(Parameter()),
             },
             check=_sound_encoding,
+            before={"weighting": None},
         ),
     ),
     "standard": (

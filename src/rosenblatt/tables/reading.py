@@ -9,7 +9,7 @@ import sys
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-__all__ = ["MOST_BITS", "MOST_NGRAMS", "THOUSANDS", "Column", "Options", "loop_pays"]
+__all__ = ["MOST_BITS", "MOST_NGRAMS", "THOUSANDS", "WEIGHTINGS", "Column", "Options", "loop_pays"]
 
 
 MOST_BITS = 28
@@ -17,6 +17,9 @@ MOST_BITS = 28
 
 MOST_NGRAMS = 16
 """The most words of a run that counts as one feature."""
+
+WEIGHTINGS = ("tfidf", "count")
+"""What the counts of words can become; the first is the default."""
 
 THOUSANDS = (",", ".", "'", " ")
 """What may stand between thousands."""
@@ -54,11 +57,13 @@ class Options:
     features, ignore : tuple of Column
         The columns to use (all if empty), and those not to.
     text : tuple of Column
-        Columns of text, each turned into counts of words.
+        Columns of text, each turned into its words.
     categorical, hashed : tuple of Column
         Columns whose values are names: one feature a name, or hashed. Columns of strings are categorical anyway.
     ngrams : int
         The longest run of words that counts as one.
+    weighting : {"tfidf", "count"}
+        Whether words are weighted, (1 + log count) · idf and each text at length 1, or only counted.
     bits : int
         Hashed features are 2^bits, for each text or hashed column.
     vocabulary : bool
@@ -95,6 +100,7 @@ class Options:
     categorical: tuple[Column, ...] = ()
     hashed: tuple[Column, ...] = ()
     ngrams: int = 1
+    weighting: Literal["tfidf", "count"] = "tfidf"
     bits: int = 18
     vocabulary: bool = False
     missing: Literal["error", "zero", "mean"] = "error"

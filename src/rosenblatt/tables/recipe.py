@@ -23,7 +23,7 @@ from rosenblatt.codecs import (
 )
 from rosenblatt.exceptions import ModelFileError, ParameterError, Remedy
 from rosenblatt.rows.memory import require_memory
-from rosenblatt.tables.reading import THOUSANDS
+from rosenblatt.tables.reading import THOUSANDS, WEIGHTINGS
 from rosenblatt.tables.table import LabelKind
 from rosenblatt.tables.words import MOST_BITS, MOST_NGRAMS
 
@@ -138,6 +138,8 @@ class TableRecipe(Recipe):
         The longest run of words that counts as one; each hashed column has 2^bits features.
     missing : {"error", "zero", "mean"}
         What stands for a missing number.
+    weighting : {"tfidf", "count"}
+        What becomes of the counts of words; see `rosenblatt.tables.scaling.Weighting`.
     words : tuple of mapping, or None
         For each text and hashed column, the first few words of each feature.
     na : tuple of str
@@ -158,6 +160,7 @@ class TableRecipe(Recipe):
     ngrams: int = 1
     bits: int = 18
     missing: Literal["error", "zero", "mean"] = "error"
+    weighting: Literal["tfidf", "count"] = "tfidf"
     words: tuple[Words, ...] | None = field(default=None, hash=False)
     na: tuple[str, ...] = ()
     decimal: str = "."
@@ -313,12 +316,14 @@ RECIPES: dict[str, Record] = {
             "ngrams": Count(1, MOST_NGRAMS),
             "bits": Count(1, MOST_BITS),
             "missing": Text(("error", "zero", "mean")),
+            "weighting": Text(WEIGHTINGS),
             "words": Maybe(Several(WordsOfOne(), tuple)),
             "na": Several(NAME, tuple),
             "decimal": Text((".", ",")),
             "thousands": Text(("", *THOUSANDS)),
         },
         check=_sound_table,
+        before={"weighting": "count"},
     ),
     "sparse": Record(SparseRecipe, {"width": Count(1, MOST_COLUMNS), "zero_based": Maybe(Flag())}),
 }

@@ -198,6 +198,7 @@ def begin_recipe(table: Table, roles: Roles, options: Options) -> TableRecipe:
         categorical=places(roles.categorical),
         ngrams=options.ngrams,
         bits=options.bits,
+        weighting=options.weighting,
         missing=options.missing,
         na=options.na,
         decimal=table.notation.decimal,

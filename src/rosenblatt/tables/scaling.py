@@ -6,6 +6,8 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import log
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -16,10 +18,21 @@ from rosenblatt.exceptions import NonFiniteError, ShapeError
 from rosenblatt.loops.layout import CSR, Rows
 from rosenblatt.rows.features import Features
 from rosenblatt.rows.memory import FEWER, require_memory
-from rosenblatt.tables.recipe import Recipe
+from rosenblatt.tables.reading import MOST_BITS, loop_pays
+from rosenblatt.tables.recipe import Recipe, TableRecipe
 from rosenblatt.typing import Floats, Ints, Reals
 
-__all__ = ["FILLING", "SCALING", "STATISTICS", "Filling", "Scaling", "Transformation", "writable"]
+__all__ = [
+    "FILLING",
+    "SCALING",
+    "STATISTICS",
+    "WEIGHTING",
+    "Filling",
+    "Scaling",
+    "Transformation",
+    "Weighting",
+    "writable",
+]
 
 
 # Means and variances of features, computed block by block.
@@ -315,8 +328,142 @@ class Scaling:
         return unfolded
 
 
+MAX_TABLE_FEATURES = 1 << 22
+"""Weights of up to so many words stand in a table; those of more are found by bisection."""
+MAX_TABLE_COUNTS = 1 << 10
+"""Logarithms of counts below this stand in a table."""
+MAX_PLAIN_VALUES = 1 << 14
+"""Values that numpy weights in less time than loading the compiled loop takes."""
+LOGS: Floats = np.array([0.0, *(1.0 + log(count) for count in range(1, MAX_TABLE_COUNTS))])
+
+
+@dataclass(frozen=True, eq=False)
+class Weighting:
+    """Weights the words of texts: (1 + log count) · idf, divided by the length of the text.
+
+    idf is log((1 + rows) / (1 + rows with the word)) + 1, as in scikit-learn's `TfidfTransformer`. It is that of
+    the rows counted when the model was trained, and stays so. Without such rows it is 1.
+
+    Attributes
+    ----------
+    first, n_texts, bits, n_features : int
+        Each of the texts has 2^bits features, from the first on; `n_features` are all features.
+    n_rows : int
+        How many rows were counted.
+    words, counts : ndarray of int
+        The features that occur in these rows, counted from `first` and ascending, and in how many rows each does.
+
+    Examples
+    --------
+    >>> weighting = Weighting(0, 1, 2, 4)
+    >>> rows = CSR(np.array([1.0, 2.0]), np.array([0, 3], np.uint32), np.array([0, 2], np.uint64))
+    >>> weighting.into(rows).data.round(3)
+    array([0.509, 0.861])
+    """
+
+    first: int
+    n_texts: int
+    bits: int
+    n_features: int
+    n_rows: int = 0
+    words: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    counts: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    @classmethod
+    def of(cls, recipe: Recipe | None) -> Self | None:
+        """Return the weighting of a recipe before any row is counted; None where words are only counted."""
+        if not isinstance(recipe, TableRecipe) or not recipe.texts or recipe.weighting == "count":
+            return None
+        return cls(len(recipe.numbers), len(recipe.texts), recipe.bits, recipe.n_features)
+
+    @property
+    def places(self) -> tuple[int, int, int, int]:
+        """Which features are words."""
+        return self.first, self.n_texts, self.bits, self.n_features
+
+    @property
+    def width(self) -> int:
+        """How many features are words."""
+        return self.n_texts << self.bits
+
+    def add(self, rows: Rows, n_rows: int) -> Self:
+        """Return the weighting with more rows counted."""
+        assert isinstance(rows, CSR), "rows with words are sparse"
+        at = rows.indices.astype(np.int64) - self.first
+        at = at[(at >= 0) & (at < self.width)]
+        if self.width <= MAX_TABLE_FEATURES:
+            table = np.bincount(at, minlength=self.width)
+            words = np.flatnonzero(table)
+            counts = table[words]
+        else:
+            words, counts = np.unique(at, return_counts=True)
+        return self.merge(replace(self, n_rows=n_rows, words=words, counts=counts))
+
+    def merge(self, other: Weighting) -> Self:
+        """Return the weighting with the rows counted by another one."""
+        words, at = np.unique(np.concatenate([self.words, other.words]), return_inverse=True)
+        counts: Ints = np.zeros(len(words), np.int64)
+        np.add.at(counts, at, np.concatenate([self.counts, other.counts]))
+        return replace(self, n_rows=self.n_rows + other.n_rows, words=words, counts=counts)
+
+    @property
+    def figures(self) -> list[Floats | Ints]:
+        """All numbers that change what rows become."""
+        return [np.array([*self.places, self.n_rows]), self.words, self.counts]
+
+    def into(self, rows: Rows) -> Rows:
+        """Weight words in place, and return the rows."""
+        assert isinstance(rows, CSR), "rows with words are sparse"
+        indptr: Ints = rows.indptr.astype(np.int64)
+        tabled = self.width <= MAX_TABLE_FEATURES and rows.data.max(initial=0.0) < MAX_TABLE_COUNTS
+        if tabled and loop_pays(len(rows.data), MAX_PLAIN_VALUES):
+            from rosenblatt.loops.words import weight_words
+
+            weight_words(rows.data, rows.indices, indptr, self.first, self.n_texts, self.bits, LOGS, self._table)
+            return rows
+        at = rows.indices.astype(np.int64) - self.first
+        here = np.flatnonzero((at >= 0) & (at < self.width))
+        at = at[here]
+        values = _logs(rows.data[here]) * self._idf_of(at)
+        text = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))[here] * self.n_texts + (at >> self.bits)
+        lengths = np.sqrt(np.bincount(text, values * values))  # adds one square after the other, as the loop does
+        rows.data[here] = values / lengths[text]
+        return rows
+
+    @cached_property
+    def _idf(self) -> Floats:
+        """The weight of each word that was counted, and behind them that of all others."""
+        if self.n_rows == 0:
+            return np.ones(1)
+        levels, at = np.unique(np.append(self.counts, 0), return_inverse=True)
+        weights: Floats = np.array([log((1 + self.n_rows) / (1 + count)) + 1.0 for count in levels.tolist()])
+        return weights[at]
+
+    @cached_property
+    def _table(self) -> Floats:
+        table = np.full(self.width, self._idf[-1])
+        table[self.words] = self._idf[:-1]
+        return table
+
+    def _idf_of(self, words: Ints) -> Floats:
+        if self.width <= MAX_TABLE_FEATURES:
+            return self._table[words]
+        if not len(self.words):
+            return np.full(len(words), self._idf[-1])
+        at = np.minimum(np.searchsorted(self.words, words), len(self.words) - 1)
+        return np.where(self.words[at] == words, self._idf[at], self._idf[-1])
+
+
+def _logs(counts: Reals) -> Floats:
+    """Return 1 + log count of each; vector instructions could round single rows and many differently."""
+    found = LOGS[np.minimum(counts, MAX_TABLE_COUNTS - 1).astype(np.int64)]
+    large = np.flatnonzero(counts >= MAX_TABLE_COUNTS)
+    found[large] = [1.0 + log(count) for count in counts[large].tolist()]
+    return found
+
+
 class Transformation(NamedTuple):
-    """A filling, and then a scaling; either may be missing.
+    """A filling, a scaling, and the weighting of words; any may be missing.
 
     Examples
     --------
@@ -330,6 +477,7 @@ class Transformation(NamedTuple):
 
     filling: Filling | None = None
     scaling: Scaling | None = None
+    weighting: Weighting | None = None
 
     @classmethod
     def of(cls, statistics: Statistics, *, fill: bool, scale: bool, numbers: int | None = None) -> Transformation:
@@ -338,15 +486,16 @@ class Transformation(NamedTuple):
         return cls(Filling.of(statistics) if fill else None, scaling)
 
     @property
-    def steps(self) -> Iterator[Filling | Scaling]:
-        """The filling and the scaling, as far as there are any."""
+    def steps(self) -> Iterator[Filling | Scaling | Weighting]:
+        """The filling, the scaling and the weighting, as far as there are any."""
         return (step for step in self if step is not None)
 
     @property
     def figures(self) -> list[list[float]]:
         """All numbers, as plain values."""
-        arrays = [] if self.filling is None else [self.filling.means]
+        arrays: list[Floats | Ints] = [] if self.filling is None else [self.filling.means]
         arrays += [] if self.scaling is None else [self.scaling.mean, self.scaling.deviation]
+        arrays += [] if self.weighting is None else self.weighting.figures
         return [array.tolist() for array in arrays]
 
     def features(self, features: Features) -> Features:
@@ -424,8 +573,30 @@ def _sound_statistics(statistics: Statistics) -> None:
     require((statistics.count >= 0).all() and (statistics.squares >= 0.0).all(), "figures must not be negative")
 
 
+def _sound_weighting(weighting: Weighting) -> None:
+    words, counts = weighting.words, weighting.counts
+    require(same_length(words, counts), "words and counts must be of the same length")
+    require((np.diff(words) > 0).all(), "words must ascend")
+    within = not len(words) or (words[0] >= 0 and words[-1] < weighting.width)
+    require(within and weighting.first + weighting.width <= weighting.n_features, "words are of other features")
+    require(((counts > 0) & (counts <= weighting.n_rows)).all(), "counts must be from 1 to the number of rows")
+
+
 FILLING = Record(Filling, {"means": Array()})
 SCALING = Record(Scaling, {"mean": Array(), "deviation": Array()}, check=_sound_scaling)
+WEIGHTING = Record(
+    Weighting,
+    {
+        "first": Count(),
+        "n_texts": Count(1),
+        "bits": Count(1, MOST_BITS),
+        "n_features": Count(1),
+        "n_rows": Count(),
+        "words": Array(dtypes=(np.int64,)),
+        "counts": Array(dtypes=(np.int64,)),
+    },
+    check=_sound_weighting,
+)
 STATISTICS = Record(
     Statistics,
     {"count": Array(dtypes=(np.int64,)), "mean": Array(), "squares": Array(), "n_rows": Count(), "sparse": Flag()},

@@ -35,7 +35,7 @@ from rosenblatt.rows.batch import Batch
 from rosenblatt.rows.labels import encode_labels
 from rosenblatt.rows.pairs import PairEvaluation, as_groups
 from rosenblatt.tables.blocks import Blocks, MemoryBlocks
-from rosenblatt.tables.collect import DEFAULT_MEMORY_BYTES, collect, measure
+from rosenblatt.tables.collect import DEFAULT_MEMORY_BYTES, collect, measure, weigh
 from rosenblatt.tables.preparation import Preparation, encoding_of
 from rosenblatt.tables.recipe import Recipe
 from rosenblatt.tables.scaling import Transformation
@@ -202,14 +202,21 @@ def keeps_checkpoints(estimator: Any) -> bool:
 
 
 def preparation(blocks: Blocks, recipe: Recipe | None, *, fill: bool, scale: bool) -> Transformation:
-    """Return the transformation of rows before training, by the means and deviations of these rows.
+    """Return the transformation of rows before training, by the figures of these rows.
 
-    Of a table only the numbers are scaled: the `recipe` says how many features these are.
+    Of a table only the numbers are scaled, and the words of texts weighted: the `recipe` says which these are.
     """
-    if not (fill or scale):
-        return Transformation()
+    done = Transformation()
     numbers = None if recipe is None else recipe.n_numbers
-    return Transformation.of(measure(blocks), fill=fill, scale=scale, numbers=numbers)
+    scale = scale and _has_numbers(recipe)
+    if fill or scale:
+        done = Transformation.of(measure(blocks), fill=fill, scale=scale, numbers=numbers)
+    return done._replace(weighting=weigh(blocks, recipe))
+
+
+def _has_numbers(recipe: Recipe | None) -> bool:
+    """Return whether there may be numbers to scale."""
+    return recipe is None or recipe.n_numbers != 0
 
 
 def scales_by_default(source: Source) -> bool:
@@ -593,7 +600,7 @@ class TableTraining(Training):
             memory=self.memory,
             cache=self.cache,
             passes=estimator.get_params(deep=False).get("max_iter"),
-            statistics=self.scale or fills_means(source),
+            statistics=fills_means(source) or (bool(self.scale) and _has_numbers(source.recipe)),
             log=self.log,
         )
 
