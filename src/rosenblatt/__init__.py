@@ -79,7 +79,6 @@ _MODULES = (
 )
 _NAMES = {
     "calibrate": "estimators.calibrated",
-    "OnlineScaler": "estimators.online_scaler",
     "TableEncoder": "estimators.table_encoder",
     "Trace": "learning.trace",
     "bounds": "theory.bounds",
@@ -108,6 +107,7 @@ __all__ = [
     "MonomialMap",
     "MultilabelPerceptron",
     "MultilayerPerceptron",
+    "OnlineScaler",
     "OrdinalPerceptron",
     "PNormPerceptron",
     "PassiveAggressiveClassifier",

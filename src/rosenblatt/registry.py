@@ -129,6 +129,7 @@ BUILT_IN = {
     "ExtremeLearningMachine": BuiltIn("networks.extreme_learning", {"extreme": {}}, frozenset({"streams"})),
     "VisualHierarchy": BuiltIn("networks.visual_hierarchy", {}),
     "MonomialMap": BuiltIn("estimators.monomial_map", {}),
+    "OnlineScaler": BuiltIn("estimators.online_scaler", {}, frozenset({"streams"})),
     "AdaptiveFilter": BuiltIn("estimators.adaptive_filter", {}, frozenset({"streams", "numbers"})),
     "SequencePerceptron": BuiltIn("sequences.estimator", {}, _TRACED),
 }

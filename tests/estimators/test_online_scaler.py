@@ -165,3 +165,37 @@ def test_it_helps_where_features_differ_in_scale():
         return found / len(rows)
 
     assert right(rb.OnlineScaler()) > 0.9 > 0.7 > right(None)
+
+
+def test_a_pipeline_is_saved_with_it_and_goes_on(tmp_path):
+    table = pd.DataFrame(X, columns=NAMES)
+    model = make_pipeline(rb.OnlineScaler(), rb.Perceptron()).fit(table, y := X[:, 0] > 5.0)
+    rb.save(model, tmp_path / "m")
+    loaded = rb.load(tmp_path / "m")
+    assert [name for name, _ in loaded.steps] == ["online", "learner"]
+    assert figures(loaded[0]) == figures(model[0])
+    assert (loaded.predict(table) == model.predict(table)).all()
+    assert (rb.load(tmp_path / "m").decision_function(table) == model.decision_function(table)).all()
+    for each in (model, loaded):
+        scaler, learner = (step for _, step in each.steps)
+        for row, label in zip(X, y, strict=True):
+            learner.learn_one(scaler.transform_one(row), label)
+            scaler.learn_one(row)
+    assert figures(loaded[0]) == figures(model[0])
+    assert loaded.decision_function(table).tobytes() == model.decision_function(table).tobytes()
+
+
+def test_the_names_of_a_step_are_texts(tmp_path):
+    scaler = rb.OnlineScaler().learn_one({1: 2.0})
+    rb.save(scaler, tmp_path / "alone")
+    assert rb.load(tmp_path / "alone").transform_one({1: 2.0}) == {1: 0.0}
+    with pytest.raises(rb.exceptions.InputError, match="names are texts"):
+        rb.save(make_pipeline(scaler, rb.Perceptron().learn_one([1.0], 0).learn_one([2.0], 1)), tmp_path / "m")
+
+
+def test_figures_that_no_rows_have_are_refused(tmp_path):
+    scaler = rb.OnlineScaler().fit(X)
+    scaler._squares[0] = -1.0
+    rb.save(scaler, tmp_path / "m")
+    with pytest.raises(rb.exceptions.ModelFileError, match="negative"):
+        rb.load(tmp_path / "m")

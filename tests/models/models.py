@@ -106,6 +106,10 @@ MODELS: dict[str, Callable[[], Any]] = {
     "VisualHierarchy-trained": lambda: rb.VisualHierarchy((6, 5, 4), training="backpropagation", max_iter=3).fit(
         X, THREE
     ),
+    "OnlineScaler": lambda: rb.OnlineScaler().partial_fit(X),
+    "OnlineScaler-named": lambda: rb.OnlineScaler(with_mean=False).partial_fit(
+        [{name: row[j] for j, name in enumerate("abcdefghi")} for row in X]
+    ),
     "MonomialMap": lambda: rb.MonomialMap(3, c=0.5).fit(X),
     "AdaptiveFilter": lambda: rb.AdaptiveFilter(8, window=10).fit(X[:, 0], X[:, 1]),
     "SequencePerceptron": lambda: rb.SequencePerceptron(templates="words", max_iter=4).fit(SENTENCES, TAGS),

@@ -11,14 +11,52 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
+from rosenblatt.codecs import INTEGERS, Array, Codec, Context, StateSchema, require, wrong
 from rosenblatt.exceptions import DataTypeError, InputError, NonFiniteError, ShapeError
 from rosenblatt.parameters import Declared, check_flag, learned, param
+from rosenblatt.registry import built_in
 from rosenblatt.rows.batch import are_mappings
 from rosenblatt.rows.features import Features, as_rows, is_sparse, require_finite
 from rosenblatt.rows.reals import read_only
+from rosenblatt.tables.online_scaling import Figures, OnlineScaling, require_figures, too_large
 from rosenblatt.typing import Floats, Ints
 
 __all__ = ["OnlineScaler"]
+
+
+class _Listed:
+    """A list of numbers, which a file holds as an array."""
+
+    def __init__(self, array: Codec, dtype: Any) -> None:
+        self.array, self.dtype = array, dtype
+
+    def encode(self, value: list[Any], at: str, context: Context) -> Any:
+        """Return the name of the array."""
+        return self.array.encode(np.array(value, self.dtype), at, context)
+
+    def decode(self, stored: Any, at: str, context: Context) -> list[Any]:
+        """Return the list."""
+        values: list[Any] = self.array.decode(stored, at, context).tolist()
+        return values
+
+
+class _Places:
+    """The position of each name. A file has the names once for the whole model, and here whether there are any."""
+
+    def encode(self, value: dict[Any, int] | None, at: str, context: Context) -> Any:
+        """Return whether features have names."""
+        return value is not None
+
+    def decode(self, stored: Any, at: str, context: Context) -> dict[Any, int] | None:
+        """Return the positions, or None."""
+        if type(stored) is not bool or stored != (context.names is not None):
+            wrong(at, "and the names of the features contradict each other")
+        return None if context.names is None else {name: j for j, name in enumerate(context.names)}
+
+
+def _link(held: dict[str, Any]) -> None:
+    require_figures(Figures(*(np.array(held[name]) for name in STATE[1:])))
+    require(held["_places"] is None or len(held["_places"]) == len(held["_count"]), "names are missing")
 
 
 class OnlineScaler(Declared, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -60,6 +98,20 @@ class OnlineScaler(Declared, OneToOneFeatureMixin, TransformerMixin, BaseEstimat
     >>> scaler.mean_.round(2).tolist(), scaler.n_samples_seen_.tolist()
     ([17.33], [3])
     """
+
+    _learner = built_in(
+        "OnlineScaler",
+        StateSchema(
+            {
+                "_places": _Places(),
+                "_count": _Listed(INTEGERS, np.int64),
+                "_mean": _Listed(Array(), np.float64),
+                "_squares": _Listed(Array(), np.float64),
+            },
+            link=_link,
+            check=lambda model: model._check_flags(),
+        ),
+    )
 
     with_mean: bool = param(True, "Whether the mean is subtracted.")
     with_std: bool = param(True, "Whether values are divided by the standard deviation.")
@@ -123,8 +175,7 @@ class OnlineScaler(Declared, OneToOneFeatureMixin, TransformerMixin, BaseEstimat
         self._require_fitted()
         if are_mappings(X):
             return [self.transform_one(x) for x in X]
-        rows = self._rows(X)
-        return self._scaled(rows, np.array(self._count), np.array(self._mean), np.array(self._squares))
+        return self._figures.scale(self._rows(X), self.with_mean, self.with_std)
 
     def learn_transform(self, X: Any) -> Any:
         """Scale each row by what was met before it, and learn it: a chunk as a stream.
@@ -173,7 +224,7 @@ class OnlineScaler(Declared, OneToOneFeatureMixin, TransformerMixin, BaseEstimat
             mean += before / count
             squares += before * (value - mean)
             if not squares < np.inf:
-                raise _overflow(f"feature {name!r}")
+                raise too_large(f"feature {name!r}")
             learned.append((name, count, mean, squares))
         for name, count, mean, squares in learned:  # all of the row, or nothing
             j = self._places.setdefault(name, len(self._count))
@@ -211,8 +262,7 @@ class OnlineScaler(Declared, OneToOneFeatureMixin, TransformerMixin, BaseEstimat
 
     def _pass(self, X: Any, *, scales: bool) -> Any:
         """Learn the rows of a chunk one by one; if asked, return each scaled by what was met before it."""
-        check_flag("with_mean", self.with_mean)
-        check_flag("with_std", self.with_std)
+        self._check_flags()
         if are_mappings(X):
             scaled = []
             for x in X:
@@ -224,29 +274,40 @@ class OnlineScaler(Declared, OneToOneFeatureMixin, TransformerMixin, BaseEstimat
         begins = not self.__sklearn_is_fitted__()
         rows = features.dense() if begins else self._rows(features)
         self._begin(features.names, features.n_features)
-        out = np.empty_like(rows) if scales else None
-        count, mean, squares = np.array(self._count), np.array(self._mean), np.array(self._squares)
-        with np.errstate(over="ignore", invalid="ignore"):  # the sums show it
-            for i, row in enumerate(rows):
-                if out is not None:
-                    out[i] = self._scaled(row, count, mean, squares)
-                count += 1
-                before = row - mean
-                mean += before / count
-                squares += before * (row - mean)
-        if not np.isfinite(squares).all():
+        try:
+            met, found = self._figures.learn(rows, scaled=scales, with_mean=self.with_mean, with_std=self.with_std)
+        except NonFiniteError:
             if begins:
                 self._forget()
-            raise _overflow(f"column {int(np.argmin(np.isfinite(squares)))}")
-        self._count, self._mean, self._squares = count.tolist(), mean.tolist(), squares.tolist()
-        return out
+            raise
+        self._count, self._mean, self._squares = (each.tolist() for each in met)
+        return found
 
-    def _scaled(self, rows: Floats, count: Ints, mean: Floats, squares: Floats) -> Floats:
-        """Return a row, or rows, scaled by these figures."""
-        known = squares > 0.0
-        deviation = np.sqrt(np.where(known, squares, 1.0) / np.maximum(count, 1)) if self.with_std else 1.0
-        moved = rows - mean if self.with_mean else rows
-        return np.where(known, moved / deviation, 0.0)
+    @property
+    def _figures(self) -> Figures:
+        return Figures(np.array(self._count, np.int64), np.array(self._mean), np.array(self._squares))
+
+    def _step(self) -> OnlineScaling:
+        """Return what was learned, as a step of a preparation; names must be texts there."""
+        names = self._feature_names()
+        if names is not None and not all(isinstance(name, str) for name in names):
+            raise InputError("Only features whose names are texts have a place in a file. Rename them.")
+        return OnlineScaling(self.with_mean, self.with_std, self._figures, names)
+
+    @classmethod
+    def _of(cls, step: OnlineScaling) -> Self:
+        """Return the scaler that does what a step does."""
+        scaler = cls(with_mean=step.with_mean, with_std=step.with_std)
+        scaler._begin(step.columns)
+        scaler._count, scaler._mean, scaler._squares = (each.tolist() for each in step.figures)
+        return scaler
+
+    def _check_flags(self) -> None:
+        check_flag("with_mean", self.with_mean)
+        check_flag("with_std", self.with_std)
+
+    def _feature_names(self) -> tuple[Any, ...] | None:
+        return None if self._places is None else tuple(self._places)
 
     def _begin(self, names: tuple[str, ...] | None, width: int = 0) -> None:
         if self.__sklearn_is_fitted__():
@@ -321,10 +382,6 @@ def _read(X: Any) -> Features:
     features = as_rows(X)
     require_finite(features)
     return features
-
-
-def _overflow(what: str) -> NonFiniteError:
-    return NonFiniteError(f"The variance of {what} exceeds the largest float. Look for a wrong value or unit.")
 
 
 def _one_row(x: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.codecs import Context, Tensors
+from rosenblatt.codecs import Codec, Context, Maybe, Tensors
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.learning.plan import Model
 from rosenblatt.learning.scheme import Scheme
@@ -21,6 +21,7 @@ from rosenblatt.loops.rules import Margins, Rule, is_plain
 from rosenblatt.rows.batch import Vocabulary, vector_row
 from rosenblatt.rows.features import Features
 from rosenblatt.rows.labels import as_labels
+from rosenblatt.tables.online_scaling import ONLINE_SCALING, OnlineScaling
 
 __all__ = ["OnlineModel", "Packed"]
 
@@ -31,6 +32,7 @@ FEW_ROWS, LARGE_WEIGHT_COUNT = 8, 1 << 16
 PERCEPTRON = Rule()
 PARTS = ("_state", "_scheme", "_classes", "_zero", "_width", "_names", "_vocabulary", "_stream")
 """What is packed, by the names of files."""
+SCALER: Codec = Maybe(ONLINE_SCALING)
 
 
 class Packed(NamedTuple):
@@ -56,6 +58,8 @@ class OnlineModel:
         The names of features, where examples are mappings.
     names : tuple or None
         The names that features had in a table.
+    scaler : OnlineScaling or None
+        Scales each row by the rows before it, and learns it with the stream; None: rows are learned as they are.
 
     Examples
     --------
@@ -72,9 +76,10 @@ class OnlineModel:
         n_features: int,
         vocabulary: Vocabulary | None = None,
         names: tuple[Any, ...] | None = None,
+        scaler: OnlineScaling | None = None,
     ) -> None:
         self.stream, self.n_features = stream, n_features
-        self.vocabulary, self.names = vocabulary, names
+        self.vocabulary, self.names, self.scaler = vocabulary, names, scaler
         self._linear: Model | None = None
 
     @classmethod
@@ -169,7 +174,11 @@ class OnlineModel:
             row = self._row(x)
         self.meet(label)
         before = self.stream.mistakes
+        scaler = None if self.scaler is None else self.scaler.copy()
+        if scaler is not None:
+            row = scaler.follow(row)
         self.stream.learn_row(row, self.stream.target(label, weight))
+        self.scaler = scaler  # a row that the stream refuses is not met
         if new:
             self.known_vocabulary.add(new)
         self.forget_model()
@@ -204,9 +213,13 @@ class OnlineModel:
 
     def score(self, x: Any) -> Any:
         """Return f(x), or one number for each class; a matrix of one row is read at the cost of its features."""
+        return self._score(self._row(x) if self.scaler is None else self.scaler.scale(self._row(x)))
+
+    def _score(self, row: Rows) -> Any:
+        """Return the score of a row as the stream sees it."""
         from rosenblatt.loops.passes import score_row
 
-        row, stream, state = self._row(x), self.stream, self.stream.state
+        stream, state = self.stream, self.stream.state
         if not stream.linear:
             return self.model().decision(Features(row, 1, self.n_features))[0]
         if state.w.ndim == 1 and state.u is None and state.shrunk is None and state.met is None:
@@ -227,15 +240,19 @@ class OnlineModel:
 
     def decide(self, features: Features) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the labels and the scores of rows."""
-        stream = self.stream
+        stream, features = self.stream, self.seen_by_stream(features)
         if features.n_rows <= FEW_ROWS and stream.linear:
-            scores = np.array([self.score(row) for row in features.each()])
+            scores = np.array([self._score(row) for row in features.each()])
         else:
             scores = self.model().decision(features)
         return self.classes[stream.scheme.choose(scores, stream.zero)], scores
 
+    def seen_by_stream(self, features: Features) -> Features:
+        """Return rows as the stream sees them: scaled, if there is a scaler."""
+        return features if self.scaler is None else self.scaler.features(features)
+
     def model(self) -> Model:
-        """Return what predicts many rows; few weights are kept until the next update."""
+        """Return what predicts many rows as the stream sees them; few weights are kept until the next update."""
         if self._linear is not None:
             return self._linear
         model = self.stream.model(self.n_features)
@@ -255,7 +272,8 @@ class OnlineModel:
     def copy(self) -> OnlineModel:
         """Return a model that shares nothing that learning changes."""
         vocabulary = None if self.vocabulary is None else self.vocabulary.copy()
-        return OnlineModel(self.stream.fork(), self.n_features, vocabulary, self.names)
+        scaler = None if self.scaler is None else self.scaler.copy()
+        return OnlineModel(self.stream.fork(), self.n_features, vocabulary, self.names, scaler)
 
     def pack(self) -> Packed:
         """Return the whole model as values and arrays, which another process can `unpack`."""
@@ -267,6 +285,7 @@ class OnlineModel:
         rule = Rule if isinstance(stream.rule, Margins) else type(stream.rule)
         codecs, context = online_parts(rule), Context()
         document = {name: codecs[name].encode(value, name, context) for name, value in held.items()}
+        document["scaler"] = SCALER.encode(self.scaler, "scaler", context)
         return Packed(rule, document, _copied(context.tensors))
 
     @classmethod
@@ -275,7 +294,8 @@ class OnlineModel:
         codecs, context = online_parts(packed.rule), Context(_copied(packed.arrays))
         held = {name: codecs[name].decode(packed.document[name], name, context) for name in PARTS}
         link_online(held)
-        return cls(held["_stream"], held["_width"], held["_vocabulary"], held["_names"])
+        scaler = SCALER.decode(packed.document["scaler"], "scaler", context)
+        return cls(held["_stream"], held["_width"], held["_vocabulary"], held["_names"], scaler)
 
     def digest(self) -> bytes:
         """Return a hash of all that predictions and learning depend on, however it lies in memory."""
@@ -286,6 +306,8 @@ class OnlineModel:
         told = (labels, self.n_features, state.visits, stream.mistakes, stream.seen, wrong)
         found.update(repr(told).encode())
         for part in stream.bytes_of_state(self.n_features):
+            found.update(part)
+        for part in () if self.scaler is None else self.scaler.parts():
             found.update(part)
         return found.digest()
 

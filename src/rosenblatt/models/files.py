@@ -50,7 +50,7 @@ def save(model: Any, path: str | os.PathLike[str], *, provenance: Mapping[str, A
     Parameters
     ----------
     model : estimator of this package, scikit-learn Pipeline, or CalibratedModel
-        Trained. A pipeline has a `TableEncoder`, `StandardScaler`, `Normalizer`, `MonomialMap` or
+        Trained. A pipeline has a `TableEncoder`, `StandardScaler`, `OnlineScaler`, `Normalizer`, `MonomialMap` or
         `VisualHierarchy`, or several of them, before a learner of this package. A stream goes on after loading
         with the same bits as without.
     path : str or path
@@ -160,8 +160,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     estimator or Pipeline
         The learner, with the same parameters and the same bits. If other steps come first, the result is a
         scikit-learn pipeline of these steps and the learner. A model that was trained from a table begins with a
-        `TableEncoder` called "encoder". Then come "scaler", "normalizer", "monomials" or "hierarchy", and at
-        last "learner". A calibrated model is a `CalibratedModel` of these.
+        `TableEncoder` called "encoder". Then come "scaler", "online", "normalizer", "monomials" or "hierarchy",
+        and at last "learner". A calibrated model is a `CalibratedModel` of these.
 
     Raises
     ------

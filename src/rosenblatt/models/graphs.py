@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from rosenblatt import registry
 from rosenblatt.atomic import write_whole
 from rosenblatt.exceptions import ParameterError
+from rosenblatt.tables.online_scaling import OnlineScaling
 from rosenblatt.tables.preparation import Encoding, Preparation, Standardisation, UnitLength
 from rosenblatt.tables.recipe import Recipe, TableRecipe
 
@@ -35,7 +36,7 @@ def to_onnx(model: Any, *, path: str | os.PathLike[str] | None = None, dtype: An
         Linear (`Perceptron`, `PassiveAggressiveClassifier`, `ConfidenceWeightedClassifier`, `PNormPerceptron`,
         `PocketPerceptron`, `LiftedPerceptron`, `SoftMarginClassifier` or `MaxMarginClassifier`) or a
         `MultilayerPerceptron`, trained. Before it a pipeline may have a `TableEncoder` of numbers and categories,
-        `StandardScaler` and `Normalizer`.
+        `StandardScaler`, `OnlineScaler` as it is now, and `Normalizer`.
     path : str, path or None
         A file to write it to as well, whole or not at all.
     dtype : float64 or float32
@@ -184,6 +185,9 @@ def _prepared(graph: _Graph, preparation: Preparation, width: int, dtype: np.dty
     for number, step in enumerate(steps):
         if isinstance(step, UnitLength):
             x = _of_unit_length(graph, x, str(number))
+            continue
+        if isinstance(step, OnlineScaling):
+            x = _standardised(graph, x, *step.divisors(), str(number))
             continue
         if not isinstance(step, Standardisation):
             raise ParameterError(

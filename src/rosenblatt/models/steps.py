@@ -15,12 +15,13 @@ from rosenblatt.codecs import Codec, Context, Count, Either, Maybe, Number, Reco
 from rosenblatt.exceptions import ParameterError, ShapeError
 from rosenblatt.rows.features import Features, as_rows, require_finite
 from rosenblatt.tables.monomials import Monomials, monomials_of
+from rosenblatt.tables.online_scaling import OnlineScaling
 from rosenblatt.tables.preparation import COLUMNS, STEPS, Encoding, Preparation, Standardisation, UnitLength
 from rosenblatt.tables.recipe import MOST_COLUMNS, SparseRecipe
 
 __all__ = ["PREPARATION", "HierarchyStep", "MonomialStep", "put_together", "take_apart"]
 
-Kind = Literal["encoder", "scaler", "normalizer", "monomials", "hierarchy"]
+Kind = Literal["encoder", "scaler", "online", "normalizer", "monomials", "hierarchy"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +172,7 @@ def take_apart(model: Any) -> tuple[Preparation, Any]:
         if found is None or (isinstance(found, Encoding) and steps):
             raise ParameterError(
                 f"model cannot be written: its step {name!r} is {repr(step)[:80]}. A file holds a TableEncoder as "
-                "the first step, and StandardScaler, Normalizer(), MonomialMap and VisualHierarchy. "
+                "the first step, and StandardScaler, OnlineScaler, Normalizer(), MonomialMap and VisualHierarchy. "
                 + _advice(step)
             )
         steps.append(found)
@@ -256,10 +257,12 @@ def _step_of(estimator: Any) -> Any:
     from sklearn.utils.validation import check_is_fitted
 
     from rosenblatt.estimators.monomial_map import MonomialMap
+    from rosenblatt.estimators.online_scaler import OnlineScaler
     from rosenblatt.estimators.table_encoder import TableEncoder
 
     is_hierarchy = registry.name_of(estimator) == "VisualHierarchy" and registry.is_registered(estimator)
-    if not is_hierarchy and type(estimator) not in (StandardScaler, Normalizer, MonomialMap, TableEncoder):
+    known = (StandardScaler, OnlineScaler, Normalizer, MonomialMap, TableEncoder)
+    if not is_hierarchy and type(estimator) not in known:
         return None
     if isinstance(estimator, Normalizer):  # which learns nothing but the features, and those only from `fit`
         if estimator.norm != "l2" or not hasattr(estimator, "n_features_in_"):
@@ -270,6 +273,8 @@ def _step_of(estimator: Any) -> Any:
         return estimator.encoding_
     if is_hierarchy:
         return HierarchyStep(estimator)
+    if isinstance(estimator, OnlineScaler):
+        return estimator._step()
     columns = tuple(getattr(estimator, "feature_names_in_", ())) or None
     width = int(estimator.n_features_in_)
     if isinstance(estimator, MonomialMap):
@@ -302,6 +307,10 @@ def _estimator_of(step: Any) -> tuple[Kind, Any]:
             return "hierarchy", step.estimator
         case MonomialStep():
             return "monomials", _monomial_map(step)
+        case OnlineScaling():
+            from rosenblatt.estimators.online_scaler import OnlineScaler
+
+            return "online", OnlineScaler._of(step)
         case UnitLength():
             from sklearn.preprocessing import Normalizer
 

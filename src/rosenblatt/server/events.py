@@ -1,4 +1,7 @@
-"""Events as the journal holds them: rows as the learner sees them, so that a replay needs no preparation."""
+"""Events as the journal holds them: rows as the learner sees them, so that a replay needs no preparation.
+
+An online scaler belongs to the learner here: the journal has rows before it, so that it is replayed too.
+"""
 
 from __future__ import annotations
 

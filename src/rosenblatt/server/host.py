@@ -111,7 +111,7 @@ def add_model(journal: Journal, folder: Path, name: str, path: str) -> None:
         return
     stored, learner = read_learner(path)
     file = f"{name}-0.model"
-    replica = Replica(learner, 0)
+    replica = Replica.of(stored, learner, 0)
     if isinstance(learner, StreamedLearner):
         with open(path, "rb") as old, replacing(folder / file, private=True) as new:
             shutil.copyfileobj(old, new)

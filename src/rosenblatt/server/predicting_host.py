@@ -45,7 +45,7 @@ MAX_EXPLAINED_FEATURES = 100
 
 def explain(model: ServedModel, replica: Replica, features: Features) -> ExplainAnswer:
     """Return what the features, or the support points, add to the scores of one row, the largest first."""
-    by, names, values, weights = _parts(model, replica.online, features)
+    by, names, values, weights = _parts(model, replica.online, replica.online.seen_by_stream(features))
     labels, scores = replica.decide(features)
     scheme = replica.online.stream.scheme
     binary = scheme.kind == "binary"

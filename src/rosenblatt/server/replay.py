@@ -127,8 +127,7 @@ class History:
 
     def load(self, snapshot: StoredSnapshot) -> Replica:
         """Return the state in a snapshot."""
-        _, learner = self._read(snapshot, read_learner)
-        replica = Replica(learner, snapshot.seq)
+        replica = Replica.of(*self._read(snapshot, read_learner), snapshot.seq)
         if replica.digest() != snapshot.digest:
             raise ReplayError(
                 f"The snapshot {snapshot.file} of {self.name} is not the state of version {snapshot.seq}. Restore "

@@ -15,6 +15,7 @@ import numpy as np
 
 from rosenblatt.exceptions import InputError, PredictionOverflowError, TrainingOverflowError
 from rosenblatt.learning.online import OnlineModel
+from rosenblatt.models.stored import StoredModel
 from rosenblatt.rows.features import Features
 from rosenblatt.server.events import LearnEvent, join_events
 
@@ -51,6 +52,14 @@ class Replica:
         self.readers: list[None] = []  # one entry for each prediction under way
         self.online: OnlineModel = learner.online_model() if online is None else online
         self._publish()
+
+    @classmethod
+    def of(cls, stored: StoredModel, learner: Any, version: int) -> Replica:
+        """Return the replica of a model file; an online scaler before the learner goes on with it."""
+        replica = cls(learner, version)
+        scaling = stored.preparation.online
+        replica.online.scaler = None if scaling is None else scaling.copy()
+        return replica
 
     def _publish(self) -> None:
         """Let the learner follow: the state, the classes or the features may be others."""
@@ -125,14 +134,18 @@ class Replica:
             each = (event.weights or [1.0] * event.rows.n_rows for event in events)
             weight = np.array([value for some in each for value in some])
         online, stream = self.online, self.online.stream
-        kept, grows = stream.fork(), stream.grows
+        kept, grows, scaler = stream.fork(), stream.grows, online.scaler
         online.forget_model()
         stream.grows = True
         try:
-            stream.learn_rows(join_events(parts), codes, known, weight)
+            features = join_events(parts)
+            if scaler is not None:
+                online.scaler = scaler.copy()
+                features = Features(online.scaler.follow(features.rows), features.n_rows, features.n_features)
+            stream.learn_rows(features, codes, known, weight)
         except OVERFLOWS:
             kept.grows = grows
-            online.stream = kept
+            online.stream, online.scaler = kept, scaler
             self._publish()
             for event in events:
                 self.fold(event, judged=False)

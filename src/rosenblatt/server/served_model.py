@@ -30,6 +30,7 @@ from rosenblatt.server.events import LearnEvent, PackedRows, encode_event
 from rosenblatt.server.limits import LONGEST_LABEL, USUAL, RequestLimits, place_of
 from rosenblatt.server.messages import RequestError
 from rosenblatt.server.replica import FoldOutcome, Replica
+from rosenblatt.tables.online_scaling import OnlineScaling
 from rosenblatt.tables.preparation import Preparation
 from rosenblatt.tables.recipe import TableRecipe
 
@@ -186,6 +187,11 @@ def read_learner(path: str) -> tuple[StoredModel, Any]:
             + Remedy("probabilities")
             + "."
         )
+    if any(isinstance(step, OnlineScaling) for step in stored.preparation.steps[:-1]):
+        raise ParameterError(
+            f"{path} has an OnlineScaler before other steps. A server goes on with one that stands directly "
+            "before the learner. Make it the last step, or use StandardScaler."
+        )
     ready = read_streamed(stored)
     if ready is not None:
         return stored, ready
@@ -232,7 +238,8 @@ class ServedModel:
         *, grows: bool = False,
     ) -> None:  # fmt: skip
         self.name, self.number, self.base = name, number, base
-        self.learner_name, self.preparation = stored.learner, stored.preparation
+        # Journal and replicas have rows before an online scaler, which goes on with its learner.
+        self.learner_name, self.preparation = stored.learner, stored.preparation.with_online(None)
         self._plain = PlainRows(self.preparation)
         self.tally, self.allows_growth = EventTally(counts), grows
         self.published, self._spare = replica, replica.copy()
@@ -449,4 +456,4 @@ class ServedModel:
         """Write a replica that nobody changes meanwhile to a model file."""
         where = {"served_as": self.name, "version": replica.version}
         learner = replica.learner.estimator() if isinstance(replica.learner, StreamedLearner) else replica.learner
-        write(self.preparation, learner, path, provenance=where)
+        write(self.preparation.with_online(replica.online.scaler), learner, path, provenance=where)

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from rosenblatt.codecs import Array, Codec, Count, Flag, Maybe, Parameter, Record, Several, require
 from rosenblatt.exceptions import InputError, ShapeError
 from rosenblatt.loops.layout import CSR, Rows
+from rosenblatt.rows.batch import are_mappings
 from rosenblatt.rows.features import Features, as_rows, require_finite
+from rosenblatt.tables.online_scaling import ONLINE_SCALING, OnlineScaling, Unscaled
 from rosenblatt.tables.recipe import NAME, RECIPE, Recipe, TableRecipe
 from rosenblatt.tables.scaling import (
     FILLING,
@@ -288,10 +290,30 @@ class Preparation:
             names = step.names(names)
         return names
 
+    @property
+    def online(self) -> OnlineScaling | None:
+        """The last step, if it goes on learning in a stream."""
+        last = self.steps[-1] if self.steps else None
+        return last if isinstance(last, OnlineScaling) else None
+
+    def with_online(self, scaling: OnlineScaling | None) -> Preparation:
+        """Return the same steps with another last one; None leaves the scaling to the learner."""
+        if self.steps and isinstance(self.steps[-1], OnlineScaling | Unscaled):
+            last: PreparationStep = self.steps[-1]
+            if scaling is None:
+                return Preparation((*self.steps[:-1], Unscaled(last.n_outputs, last.columns)))
+            return Preparation((*self.steps[:-1], scaling))
+        return self
+
     def read(self, X: Any, name: str = "X") -> Features:
         """Return data in memory as the features that the learner sees; messages call it by the name."""
         if self.encoding is not None:
             return self.features(self.encoding.read(X, name))
+        columns = self.steps[0].columns if self.steps else None
+        if columns is not None and are_mappings(X):
+            from rosenblatt.tables.in_memory import read_table
+
+            return self.features(read_table(X, TableRecipe.of_numbers(columns, len(columns)), name))
         features = as_rows(X, name=name)
         if self.steps:
             require_names(features, self.steps[0].columns)
@@ -403,6 +425,7 @@ STEPS: dict[str, tuple[type, Codec]] = {
             check=_sound_standardisation,
         ),
     ),
+    "online": (OnlineScaling, ONLINE_SCALING),
     "unit": (UnitLength, Record(UnitLength, {"n_features": Count(1), "columns": COLUMNS}, check=_sound_unit)),
 }
 """The steps that a file can hold, by their names there."""

@@ -28,6 +28,7 @@ from rosenblatt.loops.layout import CSR
 from rosenblatt.models.opened import OpenedModel
 from rosenblatt.models.stored import EstimatorPredictor, Predictor
 from rosenblatt.rows.features import Features, as_rows
+from rosenblatt.tables.online_scaling import OnlineScaling
 from rosenblatt.tables.preparation import Encoding, Standardisation, UnitLength, require_names
 from rosenblatt.tables.source import Source
 from rosenblatt.tasks.data import (
@@ -417,7 +418,8 @@ def _read(opened: OpenedModel, rows: Any, source: Source | None) -> Iterator[tup
         chunks = [as_rows(rows)]
         if preparation.steps:
             require_names(chunks[0], preparation.steps[0].columns)
-    same = all(isinstance(step, Encoding | Standardisation | UnitLength) for step in preparation.steps)
+    columnwise = Encoding | Standardisation | OnlineScaling | UnitLength
+    same = all(isinstance(step, columnwise) for step in preparation.steps)
     for chunk in chunks:
         features = preparation.features(chunk)
         yield (chunk if same else features), features

@@ -1,0 +1,166 @@
+"""A pipeline with an online scaler, served: the scaler learns with the learner, and is replayed with it."""
+
+import asyncio
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Normalizer
+
+import rosenblatt as rb
+from rosenblatt.exceptions import ParameterError
+from rosenblatt.server.host import Host
+from tests.server.serving import calling, hosted, quiet
+
+NAMES = ["heat", "load"]
+rng = np.random.default_rng(5)
+ROWS = rng.normal([20.0, 4000.0], [2.0, 900.0], (60, 2)).round(2)
+LABELS = np.where(ROWS[:, 1] - 4000.0 > 300.0 * (ROWS[:, 0] - 20.0), "fails", "runs").tolist()
+FIRST = 20
+
+
+def pipeline(learner=None):
+    model = make_pipeline(rb.OnlineScaler(), learner or rb.Perceptron())
+    return quiet(lambda: model.fit(pd.DataFrame(ROWS[:FIRST], columns=NAMES), LABELS[:FIRST]))
+
+
+def by_hand(model, rows=range(FIRST, 60)):
+    """Go on with a pipeline as the documentation of OnlineScaler says."""
+    scaler, learner = (step for _, step in model.steps)
+    for i in rows:
+        learner.learn_one(scaler.transform_one(ROWS[i]), LABELS[i])
+        scaler.learn_one(ROWS[i])
+    return model
+
+
+def figures(model):
+    scaler = model[0]
+    return [each.tobytes() for each in (scaler.mean_, scaler.var_, scaler.n_samples_seen_)]
+
+
+def same(one, other):
+    table = pd.DataFrame(ROWS, columns=NAMES)
+    assert figures(one) == figures(other)
+    assert one.decision_function(table).tobytes() == other.decision_function(table).tobytes()
+
+
+def saved(model, folder):
+    rb.save(model, folder / "m.model")
+    return {"m": str(folder / "m.model")}
+
+
+async def taught(call, rows, size=7):
+    versions = []
+    for start in range(0, len(rows), size):
+        some = rows[start : start + size]
+        answer = await call.learn([dict(zip(NAMES, ROWS[i].tolist(), strict=True)) for i in some],
+                                  [LABELS[i] for i in some])  # fmt: skip
+        assert answer.status_code == 200, answer.text
+        versions.append(answer.json()["version"])
+    return versions
+
+
+async def exported(call, folder, **query):
+    answer = await call.of_model("export", **query)
+    path = folder / "exported"
+    path.write_bytes(answer.content)
+    return rb.load(path)
+
+
+@pytest.mark.parametrize(
+    "learner", [rb.Perceptron(), rb.Perceptron(average=True), rb.ConfidenceWeightedClassifier()], ids=str
+)
+def test_it_learns_as_by_hand_and_is_replayed(tmp_path, learner):
+    sources, data = saved(pipeline(learner), tmp_path), tmp_path / "data"
+
+    async def main():
+        async with calling(data, sources) as call:
+            await taught(call, list(range(FIRST, 60)))
+            row = dict(zip(NAMES, ROWS[3].tolist(), strict=True))
+            answer = (await call.post("predict", {"rows": [row]})).json()
+            digest = call.host.models["m"].published.digest()
+            return await exported(call, tmp_path), answer, digest
+
+    model, answer, digest = asyncio.run(main())
+    expected = by_hand(pipeline(learner))
+    same(model, expected)
+    table = pd.DataFrame(ROWS[3:4], columns=NAMES)
+    assert answer["scores"] == expected.decision_function(table).tolist()
+    with hosted(data, {}) as host:  # replayed in bulk
+        assert host.models["m"].published.digest() == digest
+
+
+def test_a_rollback_has_the_scaler_of_then(tmp_path):
+    sources = saved(pipeline(), tmp_path)
+
+    async def main():
+        async with calling(tmp_path / "data", sources) as call:
+            versions = await taught(call, list(range(FIRST, 60)))
+            assert versions[1] == 2
+            answer = await call.post("rollback", {"version": 2})
+            assert answer.status_code == 200
+            back = await exported(call, tmp_path)
+            await taught(call, [30, 31])
+            return back, await exported(call, tmp_path)
+
+    back, onwards = asyncio.run(main())
+    same(back, by_hand(pipeline(), range(FIRST, FIRST + 14)))
+    same(onwards, by_hand(pipeline(), [*range(FIRST, FIRST + 14), 30, 31]))
+
+
+def test_an_erased_row_is_forgotten_by_the_scaler_too(tmp_path):
+    sources = saved(pipeline(), tmp_path)
+
+    async def main():
+        async with calling(tmp_path / "data", sources) as call:
+            await taught(call, list(range(FIRST, 60)))
+            answer = await call.post("erase", {"versions": [{"version": 2, "rows": [1, 3]}]})
+            assert answer.status_code == 200, answer.text
+            return await exported(call, tmp_path), call.host.models["m"].published.digest()
+
+    model, digest = asyncio.run(main())
+    kept = [i for i in range(FIRST, 60) if i not in (FIRST + 7 + 1, FIRST + 7 + 3)]
+    same(model, by_hand(pipeline(), kept))
+    with hosted(tmp_path / "data", {}) as host:
+        assert host.models["m"].published.digest() == digest
+
+
+def test_a_row_whose_variance_overflows_is_refused_and_not_met(tmp_path):
+    sources = saved(pipeline(), tmp_path)
+
+    async def main():
+        async with calling(tmp_path / "data", sources) as call:
+            answer = await call.learn([ROWS[20].tolist(), [1e300, 0.0], ROWS[21].tolist()],
+                                      [LABELS[20], "runs", LABELS[21]])  # fmt: skip
+            return answer.json(), await exported(call, tmp_path), call.host.models["m"].published.digest()
+
+    answer, model, digest = asyncio.run(main())
+    assert [each["row"] for each in answer["refused"]] == [1]
+    assert "variance" in answer["refused"][0]["reason"]
+    same(model, by_hand(pipeline(), [20, 21]))
+    with hosted(tmp_path / "data", {}) as host:
+        assert host.models["m"].published.digest() == digest
+
+
+def test_an_explanation_adds_up_to_the_score(tmp_path):
+    sources = saved(pipeline(), tmp_path)
+
+    async def main():
+        async with calling(tmp_path / "data", sources) as call:
+            await taught(call, list(range(FIRST, 40)))
+            return (await call.of_model("explain", row="[21.5, 5000.0]")).json()
+
+    found = asyncio.run(main())["explanations"][0]
+    parts = [each["contribution"] for each in found["contributions"]]
+    assert found["score"] == pytest.approx(found["bias"] + sum(parts))
+    assert {each["feature"] for each in found["contributions"]} == set(NAMES)
+    scaled = by_hand(pipeline(), range(FIRST, 40))[0].transform(pd.DataFrame([[21.5, 5000.0]], columns=NAMES))
+    assert sorted(each["value"] for each in found["contributions"]) == sorted(scaled.ravel().tolist())
+
+
+def test_a_scaler_before_other_steps_is_refused(tmp_path):
+    model = make_pipeline(rb.OnlineScaler(), Normalizer(), rb.Perceptron())
+    quiet(lambda: model.fit(ROWS, LABELS))
+    with pytest.raises(ParameterError, match="directly before the learner"):
+        Host(tmp_path / "data", saved(model, tmp_path))
