@@ -62,7 +62,8 @@ def known_to(name):
 
 
 def answers_of(model, X):
-    return np.asarray(model.predict(X), dtype=object).tolist()
+    answer = model.transform if isinstance(model, rb.OnlineScaler) else model.predict
+    return np.asarray(answer(X), dtype=object).tolist()
 
 
 def streams(name):
@@ -81,7 +82,7 @@ def streams(name):
 
 def examples(name):
     """Single examples leave the answers of a chunk."""
-    if not hasattr(class_of(name), "learn_one"):
+    if not hasattr(class_of(name), "predict_one"):
         return False
     X, y = rows_of(name)
     known = known_to(name)
