@@ -12,7 +12,7 @@ import rosenblatt as rb
 import rosenblatt.distributed as rd
 from rosenblatt.distributed.cluster import Cluster, WorkerRoom
 from rosenblatt.distributed.mixing import PartialPass, PassCounts, mix_states
-from rosenblatt.distributed.pass_tasks import train_passes
+from rosenblatt.distributed.mixing_run import train_passes
 from rosenblatt.exceptions import ClusterError, LabelError, NonFiniteError, ParameterError, ShapeError
 from rosenblatt.learning.state import State
 from rosenblatt.rows.batch import as_batch
@@ -186,7 +186,7 @@ def test_an_error_in_a_later_pass_is_raised_when_it_is_needed(monkeypatch):
             raise OverflowError("pass 3")
         return [PartialPass(state, PassCounts(1, 10))]
 
-    monkeypatch.setattr("rosenblatt.distributed.pass_tasks.train_group", failing)
+    monkeypatch.setattr("rosenblatt.distributed.mixing_run.train_group", failing)
     state = State(np.zeros(2))
     assert len(train_passes([None], state, None, 1, 9, "uniform")) == 2
     with pytest.raises(OverflowError, match="pass 3"):

@@ -14,7 +14,7 @@ import pytest
 
 import rosenblatt as rb
 from rosenblatt.exceptions import InputError, ParameterError, StorageError
-from rosenblatt.learning import trace_export as export
+from rosenblatt.learning import trace as export
 from tests.shared.strategies import noisy, trained
 
 COLUMNS = ["epoch", "visit", "index", "score", "step"]

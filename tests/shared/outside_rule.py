@@ -16,9 +16,9 @@ import rosenblatt as rb
 from rosenblatt.estimators._linear import perceptron_state
 from rosenblatt.loops._jit import inline, verb
 from rosenblatt.loops._vector import machine
+from rosenblatt.loops.rule_steps import add_scaled
 from rosenblatt.loops.rules import Memory, Slot, plain
 from rosenblatt.loops.steps import move_of
-from rosenblatt.loops.variances import add_scaled
 
 
 @plain

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 import rosenblatt as rb
 from rosenblatt.datasets import make_separable
-from rosenblatt.theory.powers import norm_above
+from rosenblatt.theory.bounds import norm_above
 from tests.shared.examples import slowly
 
 

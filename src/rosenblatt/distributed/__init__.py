@@ -15,7 +15,7 @@ _NAMES = {
     "decision_function": "predictions",
     "evaluate": "predictions",
     "fit": "fitting",
-    "fit_encoder": "encoders",
+    "fit_encoder": "fitting",
     "partition": "sources",
     "predict": "predictions",
     "score": "predictions",

@@ -22,8 +22,7 @@ from rosenblatt.codecs import (
 )
 from rosenblatt.learning.recorder import Curve, Mistakes, Recorder
 from rosenblatt.learning.stored_state import LABELS, PENALTY, SCHEME, SIDE, STATE, require_shape
-from rosenblatt.learning.trace import Trace
-from rosenblatt.learning.trace_export import MOST_VISITS, sound_mistakes, sound_run
+from rosenblatt.learning.trace import MOST_VISITS, Trace, sound_mistakes, sound_run
 
 COLUMN = Array(finite=False)
 

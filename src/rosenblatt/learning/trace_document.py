@@ -15,7 +15,7 @@ from rosenblatt.learning.linear import LinearModel
 from rosenblatt.learning.recorder import Mistakes
 from rosenblatt.learning.scheme import Scheme
 from rosenblatt.learning.state import State
-from rosenblatt.learning.trace_export import require_sound
+from rosenblatt.learning.trace import require_sound
 from rosenblatt.loops.layout import CSR
 from rosenblatt.loops.rules import tie_shares
 from rosenblatt.typing import Floats

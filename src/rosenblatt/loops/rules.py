@@ -281,7 +281,7 @@ class Power(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Dual(Memory):
-    """The vector θ that weights follow by a link of power p, and its unit; see `rosenblatt.loops.p_norm_link`."""
+    """The vector θ that weights follow by a link of power p, and its unit; see `rosenblatt.loops.rule_steps`."""
 
     name = "dual"
     slots: ClassVar[Mapping[str, Slot]] = {"theta": Slot()}
@@ -390,7 +390,7 @@ class Confidence(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Variance(Memory):
-    """The variances of the weights, and the φ of the rule that changes them; see `rosenblatt.loops.variances`."""
+    """The variances of the weights, and the φ of the rule that changes them; see `rosenblatt.loops.rule_steps`."""
 
     name = "variance"
     slots: ClassVar[Mapping[str, Slot]] = {"s": Slot(fill=1.0, odd=False)}

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from rosenblatt.loops import p_norm_link, passive_aggressive, variances  # noqa: F401  # they register their steps
+from rosenblatt.loops import rule_steps  # noqa: F401  # it registers the steps of rules
 from rosenblatt.loops._jit import VERB, inline, jit, verb
 from rosenblatt.loops._vector import machine
 from rosenblatt.loops.layout import PAIR, Direct, Log, Pairs, Ranks, Rows, Sets, Sides, Values

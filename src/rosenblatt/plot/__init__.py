@@ -5,13 +5,12 @@ matplotlib is imported when a picture is drawn: it comes with rosenblatt.
 
 from __future__ import annotations
 
-from rosenblatt.plot.animation import animate
 from rosenblatt.plot.boundary import boundary, margins, regions
 from rosenblatt.plot.bounds import bounds
 from rosenblatt.plot.certificate import certificate
 from rosenblatt.plot.diagrams import network, neuron
 from rosenblatt.plot.explanation import explanation
-from rosenblatt.plot.trace import learning_curve, trace
+from rosenblatt.plot.trace import animate, learning_curve, trace
 
 __all__ = [
     "animate",

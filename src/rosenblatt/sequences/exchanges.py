@@ -11,7 +11,7 @@ features and the same labels on both sides, which hashing finds.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
@@ -170,8 +170,3 @@ def _rank(minority: set[int]) -> Callable[[tuple[tuple[int, ...], list[Place]]],
         return -len(places), -len(new), places[0]
 
     return rank
-
-
-def _sentences(found: Iterable[Inconsistency]) -> Iterator[int]:
-    for each in found:
-        yield from each.minority

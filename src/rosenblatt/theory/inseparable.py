@@ -24,7 +24,7 @@ from rosenblatt.margins.matrix import Matrix
 from rosenblatt.margins.objective import Objective
 from rosenblatt.margins.softest import Limits, minimise, squared_hinge_minimum
 from rosenblatt.theory.bound import Bound
-from rosenblatt.theory.observed_run import LIFTED, UNIT, ObservedRun
+from rosenblatt.theory.observed_run import LIFTED, UNIT_BIAS, ObservedRun
 from rosenblatt.theory.separable import root
 from rosenblatt.theory.training_set import TrainingSet, norm_square, raise_bound
 from rosenblatt.typing import Floats
@@ -43,7 +43,7 @@ def inseparable_bounds(sample: TrainingSet, run: ObservedRun | None) -> list[Bou
     """Return the bound before any run, and with a model the bounds over its mistakes, for named vectors."""
     beta = Fraction(1) if run is None else run.beta
     passes = 1 if run is None else run.passes
-    rule = UNIT if run is None else run.rule
+    rule = UNIT_BIAS if run is None else run.rule
     formula = "(‖v‖C/2 + sqrt(‖v‖²C²/4 + L(v)))²"
     formula = formula + " at v = w*/γ" if sample.given is not None else "min over v of " + formula
     visits = f"all visits of {passes} pass" + "es" * (passes != 1)

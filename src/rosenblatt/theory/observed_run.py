@@ -18,7 +18,7 @@ from rosenblatt.rows.labels import list_classes
 from rosenblatt.theory.training_set import TrainingSet
 from rosenblatt.typing import Floats, Ints
 
-ORIGIN, UNIT, RADIUS, LIFTED = "bias=None", 'bias="unit"', 'bias="radius"', "LiftedPerceptron"
+ORIGIN, UNIT_BIAS, RADIUS, LIFTED = "bias=None", 'bias="unit"', 'bias="radius"', "LiftedPerceptron"
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +116,7 @@ def read_run(model: Any, X: Any, y: Any, sample: TrainingSet) -> ObservedRun:
         last = np.append(replayed.coef, replayed.intercept)
     beta, eta = exact(trace.bias), exact(float(known.get("eta0", 1.0)))
     start = np.asarray(trace.start.spread().w, np.float64).reshape(-1)
-    names = {Fraction(0): ORIGIN, Fraction(1): UNIT}
+    names = {Fraction(0): ORIGIN, Fraction(1): UNIT_BIAS}
     rule = RADIUS if trace.radius is not None else names.get(beta, f"bias={trace.bias:g}")
     own = model._own_rule(Rule()) if hasattr(model, "_own_rule") else None
     odd = _unfit(known, trace, eta, start)

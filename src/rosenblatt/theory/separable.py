@@ -16,7 +16,7 @@ import numpy as np
 from rosenblatt.certify.margin import Margin
 from rosenblatt.certify.rationals import above, exact, root_above, root_below
 from rosenblatt.theory.bound import Bound, Interval
-from rosenblatt.theory.observed_run import LIFTED, ORIGIN, RADIUS, UNIT, ObservedRun
+from rosenblatt.theory.observed_run import LIFTED, ORIGIN, RADIUS, UNIT_BIAS, ObservedRun
 from rosenblatt.theory.training_set import TrainingSet
 
 SAME = Fraction(1, 10**9)  # the formula shows R if β differs from R² by at most this share of it
@@ -34,7 +34,7 @@ def separable_bounds(sample: TrainingSet, run: ObservedRun | None) -> list[Bound
         _padded(sample, "radius_padded", "Novikoff 1962", beta, RADIUS, "(x, R)"),
         _unit_norm(sample),
         _padded(sample, "origin", "Novikoff 1962", Fraction(0), ORIGIN, "x"),
-        _padded(sample, "padded", "Zhang 2024", Fraction(1), UNIT, "(x, 1)"),
+        _padded(sample, "padded", "Zhang 2024", Fraction(1), UNIT_BIAS, "(x, 1)"),
         _offset(sample),
     ]
 
@@ -69,7 +69,7 @@ def _padded(sample: TrainingSet, name: str, author: str, beta: Fraction, rule: s
     if margin is None:
         return bound.without(sample.refusal(beta) or (NOT_THROUGH_THE_ORIGIN if rule == ORIGIN else INSEPARABLE))
     square = sample.square + beta
-    radius = {"R": root(sample.square)} if rule != UNIT else {"C": root(square)}
+    radius = {"R": root(sample.square)} if rule != UNIT_BIAS else {"C": root(square)}
     return _valued(bound, square / margin.squared[0], **radius, γ=margin.interval)
 
 
@@ -89,7 +89,7 @@ def _unit_norm(sample: TrainingSet) -> Bound:
 
 def _offset(sample: TrainingSet) -> Bound:
     """Return the bound by the widest hyperplane (w*, b*): its margin among the (x, 1) is ρ/sqrt(1 + b*²)."""
-    bound = Bound("offset", "Novikoff 1962", "(b*² + 1)(R² + 1)/ρ²", rule=UNIT, of="x, with a free bias")
+    bound = Bound("offset", "Novikoff 1962", "(b*² + 1)(R² + 1)/ρ²", rule=UNIT_BIAS, of="x, with a free bias")
     margin = sample.margin(None)
     if margin is None:
         return bound.without(sample.refusal(None) or INSEPARABLE)
