@@ -34,7 +34,7 @@ from rosenblatt.learning.state import State, overflow_error
 from rosenblatt.learning.visitor import BLOCK_VALUES, Visitor
 from rosenblatt.loops import passes
 from rosenblatt.loops._jit import inline, jit, verb
-from rosenblatt.loops.layout import Log, Rows, Sides, Targets, oriented
+from rosenblatt.loops.layout import Log, Order, Rows, Sides, Targets, oriented
 from rosenblatt.loops.rows import dot, dots, look_ahead
 from rosenblatt.loops.rules import Rule
 from rosenblatt.loops.visits import decide, follow, take
@@ -122,7 +122,7 @@ def consider(X: Rows, targets: Targets, w: Floats, pocket: Pocket, visit: int) -
 
 @jit
 def train(
-    X: Rows, targets: Targets, order: Any, rule: Rule, w: Floats, t0: int, log: Log, pocket: Pocket
+    X: Rows, targets: Targets, order: Order, rule: Rule, w: Floats, t0: int, log: Log, pocket: Pocket
 ) -> tuple[int, int, bool]:
     """Visit the rows of `order`, correcting `w`, and keep the best hypothesis; return (mistakes, visits, finite).
 
@@ -162,7 +162,7 @@ def train(
 
 
 @inline
-def _wait(w: Any, pocket: Any, m: int, visits: int, mistakes: int) -> None:
+def _wait(w: Floats, pocket: Pocket, m: int, visits: int, mistakes: int) -> None:
     waiting = pocket.waiting
     for j in range(w.size):
         waiting.w[m, j] = w[j]
@@ -171,7 +171,7 @@ def _wait(w: Any, pocket: Any, m: int, visits: int, mistakes: int) -> None:
 
 
 @inline
-def _open_eights(pocket: Any, n: int) -> int:
+def _open_eights(pocket: Pocket, n: int) -> int:
     """Return how many eights of the first n hypotheses that wait have one that can still win."""
     errors, slack, eights = pocket.waiting.errors, pocket.right.slack, 0
     for first in range(0, n, EIGHT):
@@ -183,7 +183,7 @@ def _open_eights(pocket: Any, n: int) -> int:
 
 
 @inline
-def _count_waiting(w: Any, X: Any, targets: Any, pocket: Any, n: int, t0: int) -> int:
+def _count_waiting(w: Floats, X: Rows, targets: Any, pocket: Pocket, n: int, t0: int) -> int:
     if n == 0:
         return -1
     waiting, front, count = pocket.waiting, pocket.front, pocket.right
@@ -250,7 +250,7 @@ def _short(lead: float, norm: float, count: ErrorCount) -> bool:
 
 
 @inline
-def is_wrong(targets: Any, i: Any, f: float, norm: float, count: ErrorCount) -> bool:
+def is_wrong(targets: Any, i: int, f: float, norm: float, count: ErrorCount) -> bool:
     """Return whether a score f of row i is an error."""
     if f - f != 0.0:
         return True
@@ -261,12 +261,12 @@ def is_wrong(targets: Any, i: Any, f: float, norm: float, count: ErrorCount) -> 
 
 
 @inline
-def _sides_misses(targets: Any, X: Any, i: Any, after: Any, w: Any, norm: Any, count: Any) -> bool:
+def _sides_misses(targets: Any, X: Rows, i: int, after: int, w: Floats, norm: float, count: ErrorCount) -> bool:
     return is_wrong(targets, i, dot(X, i, w, after) + w[-1], norm, count)
 
 
 @inline
-def _classes_miss(targets: Any, X: Any, i: Any, after: Any, w: Any, pocket: Any) -> bool:
+def _classes_miss(targets: Any, X: Rows, i: int, after: int, w: Floats, pocket: Pocket) -> bool:
     scores, count = pocket.scores, pocket.right
     dots(X, i, w, pocket.machines, after, scores)
     y = targets.code[i]
@@ -309,11 +309,11 @@ def weight_of(targets: Any, i: Any) -> Any:
 def put(w: Any, into: Any) -> Any:
     """Copy weights."""
 
-    def vector(w: Any, into: Any) -> None:
+    def vector(w: Floats, into: Any) -> None:
         for j in range(w.size):
             into[j] = w[j]
 
-    def matrix(w: Any, into: Any) -> None:
+    def matrix(w: Floats, into: Any) -> None:
         for m in range(w.shape[0]):
             for j in range(w.shape[1]):
                 into[m, j] = w[m, j]
@@ -325,7 +325,7 @@ def put(w: Any, into: Any) -> Any:
 def _norm(w: Any, count: Any) -> Any:
     """Return ‖w‖ without the bias, or 1 if leads are not distances."""
 
-    def norm(w: Any, count: Any) -> Any:
+    def norm(w: Floats, count: ErrorCount) -> Any:
         if count.geometric == 0 or count.margin == 0.0:
             return 1.0
         square = 0.0

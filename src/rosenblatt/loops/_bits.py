@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from llvmlite import ir
@@ -12,6 +13,12 @@ from numba.extending import intrinsic
 
 from rosenblatt.loops._jit import inline
 
+if TYPE_CHECKING:
+    from numba.core.base import BaseContext
+    from numba.core.typing.context import Context as TypingContext
+    from numba.core.typing.templates import Signature
+
+
 WORD = 2**64 - 1
 FIRST_FACTOR, SECOND_FACTOR = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB  # of SplitMix64
 
@@ -19,10 +26,12 @@ _WORD = ir.IntType(64)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def byte_at(_context: Any, text: Any, at: Any) -> Any:
+def byte_at(_context: TypingContext, text: Any, at: Any) -> Any:
     """Return ``text[at]`` as a signed integer, without checking for a negative `at`."""
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(
+        context: BaseContext, builder: ir.IRBuilder, signature: Signature, args: Sequence[ir.Value]
+    ) -> Any:
         data = context.make_array(signature.args[0])(context, builder, args[0]).data
         return builder.zext(builder.load(builder.gep(data, [args[1]])), _WORD)
 
@@ -30,10 +39,12 @@ def byte_at(_context: Any, text: Any, at: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def eight_at(_context: Any, text: Any, at: Any) -> Any:
+def eight_at(_context: TypingContext, text: Any, at: Any) -> Any:
     """Return ``text[at:at + 8]`` as one word, first byte lowest; all eight bytes must exist."""
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(
+        context: BaseContext, builder: ir.IRBuilder, signature: Signature, args: Sequence[ir.Value]
+    ) -> Any:
         data = context.make_array(signature.args[0])(context, builder, args[0]).data
         address = builder.bitcast(builder.gep(data, [args[1]]), _WORD.as_pointer())
         word = builder.load(address, align=1)
@@ -43,10 +54,12 @@ def eight_at(_context: Any, text: Any, at: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def high_product(_context: Any, a: Any, b: Any) -> Any:
+def high_product(_context: TypingContext, a: Any, b: Any) -> Any:
     """Return the high half of the product of two words; ``a * b`` is the low half."""
 
-    def codegen(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+    def codegen(
+        _context: TypingContext, builder: ir.IRBuilder, _signature: Signature, args: Sequence[ir.Value]
+    ) -> Any:
         wide = ir.IntType(128)
         product = builder.mul(builder.zext(args[0], wide), builder.zext(args[1], wide))
         return builder.trunc(builder.lshr(product, wide(64)), _WORD)
@@ -55,30 +68,36 @@ def high_product(_context: Any, a: Any, b: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def leading_zeros(_context: Any, word: Any) -> Any:
+def leading_zeros(_context: TypingContext, word: Any) -> Any:
     """Return the number of zeros above the highest set bit of a nonzero word."""
 
-    def codegen(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+    def codegen(
+        _context: TypingContext, builder: ir.IRBuilder, _signature: Signature, args: Sequence[ir.Value]
+    ) -> Any:
         return builder.ctlz(args[0], ir.IntType(1)(1))
 
     return types.int64(types.uint64), codegen
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def trailing_zeros(_context: Any, word: Any) -> Any:
+def trailing_zeros(_context: TypingContext, word: Any) -> Any:
     """Return the number of zeros below the lowest set bit of a word, 64 for 0."""
 
-    def codegen(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+    def codegen(
+        _context: TypingContext, builder: ir.IRBuilder, _signature: Signature, args: Sequence[ir.Value]
+    ) -> Any:
         return builder.cttz(args[0], ir.IntType(1)(0))
 
     return types.int64(types.uint64), codegen
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def count_below(_context: Any, keys: Any, key: Any) -> Any:
+def count_below(_context: TypingContext, keys: Any, key: Any) -> Any:
     """Return how many of the first 64 `keys`, all uint32, are below `key`, by one vector comparison."""
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(
+        context: BaseContext, builder: ir.IRBuilder, signature: Signature, args: Sequence[ir.Value]
+    ) -> Any:
         vector = ir.VectorType(ir.IntType(32), 64)
         data = context.make_array(signature.args[0])(context, builder, args[0]).data
         loaded = builder.load(builder.bitcast(data, vector.as_pointer()), align=4)
@@ -91,10 +110,12 @@ def count_below(_context: Any, keys: Any, key: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def float_of(_context: Any, bits: Any) -> Any:
+def float_of(_context: TypingContext, bits: Any) -> Any:
     """Return the float64 of a bit pattern."""
 
-    def codegen(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+    def codegen(
+        _context: TypingContext, builder: ir.IRBuilder, _signature: Signature, args: Sequence[ir.Value]
+    ) -> Any:
         return builder.bitcast(args[0], ir.DoubleType())
 
     return types.float64(types.uint64), codegen

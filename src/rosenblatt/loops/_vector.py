@@ -6,15 +6,21 @@ Several running sums also hide the latency of additions, so that the loops wait 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
+
+if TYPE_CHECKING:
+    from numba.core.base import BaseContext
+    from numba.core.typing.context import Context as TypingContext
+    from numba.core.typing.templates import Signature
+
 
 CACHE_LINE = 64
 FIRST_LEVEL, SECOND_LEVEL = 3, 2  # the cache that a prefetch fills
@@ -28,8 +34,10 @@ def lanes_dot(lanes: int) -> Any:
     """
 
     @intrinsic  # type: ignore[untyped-decorator]
-    def dot(_context: Any, w: Any, w_at: Any, x: Any, x_at: Any, n: Any) -> Any:
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def dot(_context: TypingContext, w: Any, w_at: Any, x: Any, x_at: Any, n: Any) -> Any:
+        def codegen(
+            context: BaseContext, builder: ir.IRBuilder, signature: Signature, args: Sequence[ir.Value]
+        ) -> Any:
             (f,) = _lanes_dots(context, builder, signature, args, ([args[1]], [args[3]]), lanes)
             return f
 
@@ -46,8 +54,10 @@ def lanes_dots(lanes: int, machines: int, rows: int) -> Any:
     """
 
     @intrinsic  # type: ignore[untyped-decorator]
-    def dots(_context: Any, w: Any, w_at: Any, x: Any, x_at: Any, n: Any, ahead: Any) -> Any:
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def dots(_context: TypingContext, w: Any, w_at: Any, x: Any, x_at: Any, n: Any, ahead: Any) -> Any:
+        def codegen(
+            context: BaseContext, builder: ir.IRBuilder, signature: Signature, args: Sequence[ir.Value]
+        ) -> Any:
             places = cgutils.unpack_tuple(builder, args[1], machines), cgutils.unpack_tuple(builder, args[3], rows)
             asked_for = None if ahead == types.none else args[5]
             values = _lanes_dots(context, builder, signature, args, places, lanes, asked_for)
@@ -59,7 +69,13 @@ def lanes_dots(lanes: int, machines: int, rows: int) -> Any:
 
 
 def _lanes_dots(
-    context: Any, builder: Any, signature: Any, args: Any, places: Any, lanes: int, ahead: Any = None
+    context: BaseContext,
+    builder: ir.IRBuilder,
+    signature: Signature,
+    args: Sequence[ir.Value],
+    places: Any,
+    lanes: int,
+    ahead: Any = None,
 ) -> list[Any]:
     w, x, count = signature.args[0], signature.args[2], args[4]
     w_pointers = [_element(context, builder, w, args[0], place) for place in places[0]]
@@ -81,7 +97,7 @@ def _lanes_dots(
     return [_fold(builder, builder.load(total), lanes) for totals in sums for total in totals]
 
 
-def _fused(builder: Any, a: Any, b: Any, c: Any) -> Any:
+def _fused(builder: ir.IRBuilder, a: Any, b: Any, c: Any) -> Any:
     """Return a b + c, rounded once."""
     kind = a.type
     name = f"llvm.fma.v{kind.count}{'f64' if kind.element == ir.DoubleType() else 'f32'}"
@@ -102,9 +118,19 @@ def columns_dot(*groups: int) -> Any:
 
     @intrinsic  # type: ignore[untyped-decorator]
     def dots(
-        _context: Any, w: Any, at: Any, data: Any, indices: Any, start: Any, stop: Any, ahead: Any, out: Any
+        _context: TypingContext,
+        w: Any,
+        at: Any,
+        data: Any,
+        indices: Any,
+        start: Any,
+        stop: Any,
+        ahead: Any,
+        out: Any,
     ) -> Any:
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        def codegen(
+            context: BaseContext, builder: ir.IRBuilder, signature: Signature, args: Sequence[ir.Value]
+        ) -> Any:
             w_type, _, data_type, indices_type, _, _, _, out_type = signature.args
             w_array = context.make_array(w_type)(context, builder, args[0])
             width = cgutils.unpack_tuple(builder, w_array.shape, 2)[1]
@@ -158,13 +184,15 @@ def columns_dot(*groups: int) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def prefetch(_context: Any, array: Any, at: Any) -> Any:
+def prefetch(_context: TypingContext, array: Any, at: Any) -> Any:
     """Prefetch the cache line of ``array.flat[at]``; never faults, even past the end.
 
     For a strided array, such as the weights of one machine for sparse rows, it is the line of ``array[at]``.
     """
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(
+        context: BaseContext, builder: ir.IRBuilder, signature: Signature, args: Sequence[ir.Value]
+    ) -> Any:
         if array.layout != "A":
             _prefetch(builder, _element(context, builder, signature.args[0], args[0], args[1]), FIRST_LEVEL)
             return context.get_dummy_value()
@@ -178,7 +206,7 @@ def prefetch(_context: Any, array: Any, at: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def machine(_context: Any, w: Any, m: Any) -> Any:
+def machine(_context: TypingContext, w: Any, m: Any) -> Any:
     """Return the weights of machine m, a row of w, or w itself if it is one vector.
 
     This is ``w[m]`` for functions that count no references, which numba lets return no view.
@@ -187,7 +215,9 @@ def machine(_context: Any, w: Any, m: Any) -> Any:
         return w(w, m), lambda context, builder, signature, args: args[0]
     row_type = w.copy(ndim=1, layout="C" if w.layout == "C" else "A")
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(
+        context: BaseContext, builder: ir.IRBuilder, signature: Signature, args: Sequence[ir.Value]
+    ) -> Any:
         matrix = context.make_array(w)(context, builder, args[0])
         step, stride = cgutils.unpack_tuple(builder, matrix.strides, 2)
         length = cgutils.unpack_tuple(builder, matrix.shape, 2)[1]
@@ -207,7 +237,7 @@ def machine(_context: Any, w: Any, m: Any) -> Any:
     return row_type(w, m), codegen
 
 
-def _prefetch(builder: Any, pointer: Any, level: int) -> None:
+def _prefetch(builder: ir.IRBuilder, pointer: ir.Value, level: int) -> None:
     byte = ir.IntType(8).as_pointer()
     flag = ir.IntType(32)
     function = builder.module.declare_intrinsic(
@@ -217,24 +247,24 @@ def _prefetch(builder: Any, pointer: Any, level: int) -> None:
 
 
 @contextmanager
-def _counted(builder: Any, start: Any, stop: Any, step: int) -> Iterator[Any]:
+def _counted(builder: ir.IRBuilder, start: Any, stop: Any, step: int) -> Iterator[Any]:
     kind = stop.type
     with cgutils.for_range_slice(builder, start, stop, kind(step), intp=kind) as (j, _):
         yield j
 
 
-def _element(context: Any, builder: Any, array_type: Any, array: Any, at: Any) -> Any:
+def _element(context: BaseContext, builder: ir.IRBuilder, array_type: types.Array, array: Any, at: Any) -> Any:
     data = context.make_array(array_type)(context, builder, array).data
     return builder.gep(data, [at])
 
 
-def _load(builder: Any, pointer: Any, at: Any, lanes: int, dtype: Any) -> Any:
+def _load(builder: ir.IRBuilder, pointer: ir.Value, at: Any, lanes: int, dtype: types.Type) -> Any:
     vector = ir.VectorType(pointer.type.pointee, lanes)
     address = builder.bitcast(builder.gep(pointer, [at]), vector.as_pointer())
     return builder.load(address, align=dtype.bitwidth // 8)
 
 
-def _widen(builder: Any, vector: Any, wanted: Any, dtype: Any) -> Any:
+def _widen(builder: ir.IRBuilder, vector: Any, wanted: Any, dtype: types.Type) -> Any:
     if vector.type == wanted:
         return vector
     if isinstance(vector.type.element, ir.IntType):
@@ -242,14 +272,14 @@ def _widen(builder: Any, vector: Any, wanted: Any, dtype: Any) -> Any:
     return builder.fpext(vector, wanted)
 
 
-def _broadcast(builder: Any, value: Any, wanted: Any) -> Any:
+def _broadcast(builder: ir.IRBuilder, value: Any, wanted: Any) -> Any:
     undefined = ir.Constant(wanted, ir.Undefined)
     first = builder.insert_element(undefined, value, ir.IntType(32)(0))
     mask = ir.Constant(ir.VectorType(ir.IntType(32), wanted.count), [0] * wanted.count)
     return builder.shuffle_vector(first, undefined, mask)
 
 
-def _fold(builder: Any, vector: Any, lanes: int) -> Any:
+def _fold(builder: ir.IRBuilder, vector: Any, lanes: int) -> Any:
     while lanes > 1:
         lanes //= 2
         halves = [

@@ -37,7 +37,7 @@ def absorb(words: Words, lanes: Words) -> None:
 
 
 @jit
-def _absorb(words: Any, lanes: Any) -> None:
+def _absorb(words: NDArray[np.uint64], lanes: NDArray[np.uint64]) -> None:
     a, b, c, d, e, f, g, h = lanes[0], lanes[1], lanes[2], lanes[3], lanes[4], lanes[5], lanes[6], lanes[7]
     for i in range(0, words.size, LANES):
         a = _mix(a, words[i])

@@ -20,12 +20,12 @@ from typing import Any
 from numba import types
 
 from rosenblatt.loops._jit import inline, jit, verb
-from rosenblatt.loops.layout import Log, Rows, Targets
+from rosenblatt.loops.layout import CSR, Log, Order, Rows, Targets
 from rosenblatt.loops.rows import dot, look_ahead
 from rosenblatt.loops.rules import Penalty, Rule, Shrunk
 from rosenblatt.loops.sparse import ONE
 from rosenblatt.loops.visits import judge, move, moves
-from rosenblatt.typing import Floats
+from rosenblatt.typing import Floats, Reals
 
 SMALLEST_SCALE = 1e-9  # a scale below this is multiplied out, so that v does not grow too large
 
@@ -39,13 +39,13 @@ def _soft(v: float, rent: float) -> float:
 def rented_dot(X: Any, i: Any, v: Any, paid: Any, total: Any) -> Any:
     """Return <soft(v, total − paid), x_i>, one value after another."""
 
-    def dense(X: Any, i: Any, v: Any, paid: Any, total: Any) -> Any:
+    def dense(X: Reals, i: int, v: Floats, paid: Floats, total: float) -> Any:
         f = 0.0
         for j in range(X.shape[1]):
             f += _soft(v[j], total - paid[j]) * X[i, j]
         return f
 
-    def sparse(X: Any, i: Any, v: Any, paid: Any, total: Any) -> Any:
+    def sparse(X: CSR, i: int, v: Floats, paid: Floats, total: float) -> Any:
         f = 0.0
         for p in range(X.indptr[i], X.indptr[i + ONE]):
             f += _soft(v[X.indices[p]], total - paid[X.indices[p]]) * X.data[p]
@@ -58,12 +58,12 @@ def rented_dot(X: Any, i: Any, v: Any, paid: Any, total: Any) -> Any:
 def settle(X: Any, i: Any, v: Any, paid: Any, total: Any) -> Any:
     """Subtract the rent that the weights of row i owe."""
 
-    def dense(X: Any, i: Any, v: Any, paid: Any, total: Any) -> Any:
+    def dense(X: Reals, i: int, v: Floats, paid: Floats, total: float) -> Any:
         for j in range(X.shape[1]):
             v[j] = _soft(v[j], total - paid[j])
             paid[j] = total
 
-    def sparse(X: Any, i: Any, v: Any, paid: Any, total: Any) -> Any:
+    def sparse(X: CSR, i: int, v: Floats, paid: Floats, total: float) -> Any:
         for p in range(X.indptr[i], X.indptr[i + ONE]):
             v[X.indices[p]] = _soft(v[X.indices[p]], total - paid[X.indices[p]])
             paid[X.indices[p]] = total
@@ -72,14 +72,14 @@ def settle(X: Any, i: Any, v: Any, paid: Any, total: Any) -> Any:
 
 
 @inline
-def _score(X: Rows, i: int, after: int, penalty: Penalty, v: Any, paid: Any, sums: Any) -> float:
+def _score(X: Rows, i: int, after: int, penalty: Penalty, v: Floats, paid: Floats, sums: Floats) -> float:
     if penalty.rent == 0.0:
         return sums[0] * dot(X, i, v, after) + v[-1]
     return sums[0] * rented_dot(X, i, v, paid, sums[1]) + v[-1]
 
 
 @inline
-def _move(X: Rows, i: int, c: float, beta: float, penalty: Penalty, v: Any, paid: Any, sums: Any) -> None:
+def _move(X: Rows, i: int, c: float, beta: float, penalty: Penalty, v: Floats, paid: Floats, sums: Floats) -> None:
     if penalty.rent != 0.0:
         settle(X, i, v, paid, sums[1])
     bias = v[-1] + c * beta
@@ -89,7 +89,7 @@ def _move(X: Rows, i: int, c: float, beta: float, penalty: Penalty, v: Any, paid
 
 @inline
 def _take(
-    targets: Any, X: Rows, i: int, log: Log, k: int, beta: float, penalty: Penalty, w: Floats, shrunk: Shrunk
+    targets: Targets, X: Rows, i: int, log: Log, k: int, beta: float, penalty: Penalty, w: Floats, shrunk: Shrunk
 ) -> None:
     m, c, m2, c2 = moves(targets, i, log, k)
     _move(X, i, c, beta, penalty, w[m], shrunk.paid[m], shrunk.sums)
@@ -116,7 +116,7 @@ def _end_visit(penalty: Penalty, w: Floats, shrunk: Shrunk) -> None:
 
 @jit
 def train_shrinking(
-    X: Rows, targets: Targets, order: Any, rule: Rule, penalty: Penalty, w: Floats, shrunk: Shrunk, log: Log
+    X: Rows, targets: Targets, order: Order, rule: Rule, penalty: Penalty, w: Floats, shrunk: Shrunk, log: Log
 ) -> tuple[int, int]:
     """Visit the rows of `order` as `passes.train` does, while weights shrink; `w` holds v, by machines."""
     k = 0
@@ -140,7 +140,7 @@ def train_shrinking(
 
 @jit
 def replay_shrinking(
-    X: Rows, targets: Targets, index: Any, log: Log, beta: float, penalty: Penalty, w: Floats, shrunk: Shrunk
+    X: Rows, targets: Targets, index: Order, log: Log, beta: float, penalty: Penalty, w: Floats, shrunk: Shrunk
 ) -> int:
     """Take logged steps again, in place, as `passes.replay` does; ``log.at`` counts visits from the start."""
     k, t = 0, 0

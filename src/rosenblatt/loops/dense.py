@@ -13,6 +13,7 @@ import numpy as np
 from rosenblatt.loops._jit import inline
 from rosenblatt.loops._vector import CACHE_LINE, lanes_dot, lanes_dots, prefetch
 from rosenblatt.loops.layout import PAIR
+from rosenblatt.typing import Floats, Reals
 
 WIDE_LANES = 32
 NARROW_LANES = 8
@@ -24,7 +25,7 @@ _dots_narrow = lanes_dots(NARROW_LANES, PAIR, PAIR)
 
 
 @inline
-def dense_dot(X: Any, i: int, w: Any) -> float:
+def dense_dot(X: Any, i: int, w: Floats) -> float:
     """Return <w, x_i> by 32 lanes, then 8, then one by one: always this order."""
     n = X.shape[1]
     wide = n - n % WIDE_LANES
@@ -38,14 +39,14 @@ def dense_dot(X: Any, i: int, w: Any) -> float:
 
 
 @inline
-def dense_dots(X: Any, i: int, w: Any, which: Any, out: Any) -> None:
+def dense_dots(X: Any, i: int, w: Floats, which: Any, out: Floats) -> None:
     """Write <w_m, x_i> to ``out[m]`` for the machines `which`."""
     for p in range(which.size):
         out[which[p]] = dense_dot(X, i, w[which[p]])
 
 
 @inline
-def dense_dots_of_two(X: Any, i: int, j: int, ahead: tuple[int, int], w: Any, out: Any) -> None:
+def dense_dots_of_two(X: Any, i: int, j: int, ahead: tuple[int, int], w: Floats, out: Floats) -> None:
     """Write <w_m, x_i> to ``out[0, m]`` and <w_m, x_j> to ``out[1, m]`` for every machine, as `dense_dot` would.
 
     Two rows and two machines share each load: the weights of ten machines do not fit in the first-level cache, and
@@ -73,14 +74,14 @@ def dense_dots_of_two(X: Any, i: int, j: int, ahead: tuple[int, int], w: Any, ou
 
 
 @inline
-def dense_add(X: Any, i: int, c: float, w: Any) -> None:
+def dense_add(X: Reals, i: int, c: float, w: Floats) -> None:
     """Add c x_i to w."""
     for j in range(X.shape[1]):
         w[j] += c * X[i, j]
 
 
 @inline
-def dense_fits(X: Any, i: int, c: float, w: Any) -> bool:
+def dense_fits(X: Reals, i: int, c: float, w: Floats) -> bool:
     """Return whether adding c x_i to w leaves every weight finite."""
     for j in range(X.shape[1]):
         moved = w[j] + c * X[i, j]
@@ -90,7 +91,7 @@ def dense_fits(X: Any, i: int, c: float, w: Any) -> bool:
 
 
 @inline
-def dense_square(X: Any, i: int) -> float:
+def dense_square(X: Reals, i: int) -> float:
     """Return ‖x_i‖², one value after another."""
     square = 0.0
     for j in range(X.shape[1]):
@@ -99,7 +100,7 @@ def dense_square(X: Any, i: int) -> float:
 
 
 @inline
-def dense_prefetch(X: Any, i: int) -> None:
+def dense_prefetch(X: Reals, i: int) -> None:
     """Prefetch the start of row i; the hardware prefetches the rest."""
     n = X.shape[1]
     line = CACHE_LINE // X.itemsize

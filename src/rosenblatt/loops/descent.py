@@ -34,7 +34,7 @@ import numpy as np
 from numba import types
 
 from rosenblatt.loops._jit import inline, jit, verb
-from rosenblatt.loops.layout import Rows
+from rosenblatt.loops.layout import Order, Rows
 from rosenblatt.loops.rows import add, dot, look_ahead
 from rosenblatt.loops.shuffle import mixed_seed, shuffle
 from rosenblatt.loops.sparse import ONE
@@ -90,7 +90,7 @@ def slope(loss: Any, t: Any) -> Any:
     if _is(loss, SquaredHinge):
         return lambda loss, t: 2.0 * max(0.0, t)
 
-    def logistic(loss: Any, t: Any) -> Any:
+    def logistic(loss: Loss, t: float) -> Any:
         e = math.exp(-abs(t))
         return (1.0 if t > 0.0 else e) / (1.0 + e)
 
@@ -116,7 +116,7 @@ def best_dual(loss: Any, a: Any, c: Any, t: Any, q: Any) -> Any:
     if _is(loss, SquaredHinge):
         return lambda loss, a, c, t, q: max(0.0, (t + q * a) / (q + 0.5 / c))
 
-    def logistic(loss: Any, a: Any, c: Any, t: Any, q: Any) -> Any:
+    def logistic(loss: Loss, a: float, c: float, t: float, q: float) -> Any:
         # Solve log(α/(c−α)) + q (α − a) = t, whose left side grows, by Newton's steps in s = log(α/(c−α)), so that
         # α = c/(1 + exp(−s)) stays between 0 and c. The bracket of s is halved instead if a step would leave it or
         # is more than half as long as the last one, because Newton's steps may jump to and fro for long.
@@ -210,7 +210,7 @@ class Weights(NamedTuple):
 
 
 @inline
-def collect_one(j: Any, s: Weights) -> None:
+def collect_one(j: int, s: Weights) -> None:
     """Move one weight towards zero by what it owes, never across."""
     scale, owed = s.numbers[SCALE], s.numbers[OWED]
     w = scale * s.v[j]
@@ -231,7 +231,7 @@ def collect(X: Any, i: Any, s: Any) -> Any:
     """Collect the ℓ₁ penalty that the weights of row i owe."""
     if isinstance(X, types.Array):
 
-        def dense(X: Any, i: Any, s: Any) -> Any:
+        def dense(X: Any, i: Any, s: Weights) -> Any:
             for j in range(X.shape[1]):
                 if X[i, j] != 0.0:  # as a sparse row does, so that both give the same result
                     collect_one(j, s)
@@ -262,7 +262,14 @@ def fold(s: Weights) -> None:
 
 @jit
 def descend(
-    X: Rows, pull: Floats, order: Any, loss: Loss, schedule: Schedule, penalty: Regularisation, s: Weights, t0: int
+    X: Rows,
+    pull: Floats,
+    order: Order,
+    loss: Loss,
+    schedule: Schedule,
+    penalty: Regularisation,
+    s: Weights,
+    t0: int,
 ) -> tuple[float, int]:
     """Visit the rows of `order`; return the sum of their weighted losses and the number of visits.
 
@@ -317,7 +324,7 @@ LOW, HIGH, ACTIVE, WORST, SPAN, PASSES = range(6)  # places in the state of `asc
 
 @jit
 def ascend(
-    X: Rows, y: Floats, order: Any, loss: Loss, costs: Costs, alpha: Floats, w: Floats, state: Floats
+    X: Rows, y: Floats, order: Order, loss: Loss, costs: Costs, alpha: Floats, w: Floats, state: Floats
 ) -> int:
     """Visit rows in random orders, improving `alpha` and with it ``w = Σ α_i y_i x_i / l2`` in place.
 

@@ -14,6 +14,9 @@ from rosenblatt.typing import Floats, Ints, Reals
 
 Unsigned: TypeAlias = NDArray[np.uint32] | NDArray[np.uint64]
 
+Order: TypeAlias = NDArray[np.uint64] | Ints
+"""Numbers of rows, in the order of their visits."""
+
 
 class CSR(NamedTuple):
     """Compressed sparse rows.

@@ -17,7 +17,7 @@ import numpy as np
 from numba import types
 
 from rosenblatt.loops._jit import inline, jit, verb
-from rosenblatt.loops.layout import PAIR, Log, Rows, Sides, Targets
+from rosenblatt.loops.layout import PAIR, Log, Order, Rows, Sides, Targets
 from rosenblatt.loops.rows import VISITS_AHEAD, dot, dots_ahead, fits, look_ahead, prefetch_row, square
 from rosenblatt.loops.rules import Rule
 from rosenblatt.loops.steps import MOVES, NO_RIVAL
@@ -41,7 +41,7 @@ MISTAKES_AHEAD = 2  # mistakes ahead whose places in u are prefetched
 
 @jit
 def train(
-    X: Rows, targets: Targets, order: Any, rule: Rule, w: Floats, u: Floats | None, t0: int, log: Log
+    X: Rows, targets: Targets, order: Order, rule: Rule, w: Floats, u: Floats | None, t0: int, log: Log
 ) -> tuple[int, int]:
     """Visit the rows of `order`, correcting `w`, and `u` if given, in place; return (mistakes, visits made).
 
@@ -63,7 +63,7 @@ def train(
 
 @jit
 def train_lifted(
-    X: Rows, targets: Sides, order: Any, square: float, beta: float, w: Floats, v: Floats, log: Log
+    X: Rows, targets: Sides, order: Order, square: float, beta: float, w: Floats, v: Floats, log: Log
 ) -> tuple[int, int]:
     """Visit rows lifted by one coordinate each, correcting `w` and `v` in place; return as `train` does.
 
@@ -92,7 +92,7 @@ def train_lifted(
 
 
 @jit
-def defer(X: Rows, targets: Targets, order: Any, log: Log, count: int, beta: float, u: Floats, t0: int) -> None:
+def defer(X: Rows, targets: Targets, order: Order, log: Log, count: int, beta: float, u: Floats, t0: int) -> None:
     """Add to `u` the first `count` mistakes of `log`, each times the visits before it; `t0` came before `order`.
 
     The rows are known ahead here, unlike in training, so they and their places in u are prefetched.
@@ -106,7 +106,7 @@ def defer(X: Rows, targets: Targets, order: Any, log: Log, count: int, beta: flo
 
 
 @jit
-def replay(X: Rows, targets: Targets, index: Any, log: Log, rule: Any, w: Floats, u: Floats | None) -> int:
+def replay(X: Rows, targets: Targets, index: Order, log: Log, rule: Rule, w: Floats, u: Floats | None) -> int:
     """Take the logged steps again, in place; return the first step whose score differs from the log, or −1.
 
     `index` holds the row of each step, ``log.at`` the visits made before it.
@@ -134,7 +134,7 @@ def scores(X: Rows, w: Floats, out: Floats) -> None:
 
 
 @jit
-def machine_scores(X: Rows, w: Floats, order: Any, machines: Ints, room: Floats, out: Floats) -> None:
+def machine_scores(X: Rows, w: Floats, order: Order, machines: Ints, room: Floats, out: Floats) -> None:
     """Write f_m(x_i) for every row i and machine m; `order` is 0, 1, …, and `room` holds scores of two rows.
 
     The order has the type that it has in training, so that the parts that both loops call are compiled once.
@@ -170,7 +170,7 @@ def learn_row(X: Rows, pull: float, rule: Any, w: Floats, u: Floats | None, t: i
 
 
 @inline
-def visit_only_row(X: Rows, pull: float, rule: Any, w: Floats, u: Floats | None, t: int) -> tuple[float, float]:
+def visit_only_row(X: Rows, pull: float, rule: Rule, w: Floats, u: Floats | None, t: int) -> tuple[float, float]:
     """Do what `learn_row` does, inside another loop."""
     f = dot(X, 0, w, 0) + w[-1]
     if f - f != 0.0:
@@ -192,7 +192,7 @@ def move_only_row(rule: Any, X: Any, f: Any, c: Any, w: Any, u: Any, t: Any) -> 
 
 
 @inline
-def _move_only_row(rule: Any, X: Any, c: Any, w: Any, u: Any, t: Any) -> None:
+def _move_only_row(rule: Rule, X: Rows, c: float, w: Floats, u: Floats | None, t: int) -> None:
     move(X, 0, c, rule.beta, w)
     if u is not None:
         move(X, 0, c * t, rule.beta, u)

@@ -21,7 +21,7 @@ from rosenblatt.loops.dense import (
     dense_prefetch,
     dense_square,
 )
-from rosenblatt.loops.layout import PAIR, Rows
+from rosenblatt.loops.layout import PAIR, Order, Rows
 from rosenblatt.loops.sparse import (
     sparse_add,
     sparse_dot,
@@ -31,7 +31,7 @@ from rosenblatt.loops.sparse import (
     sparse_prefetch_weights,
     sparse_square,
 )
-from rosenblatt.typing import Floats
+from rosenblatt.typing import Floats, Ints
 
 VISITS_AHEAD = 4  # how many visits ahead a row is prefetched
 
@@ -57,7 +57,7 @@ def dots(X: Any, i: Any, w: Any, which: Any, after: Any, out: Any) -> Any:
 
 
 @inline
-def look_ahead(X: Rows, order: Any, t: int) -> int:
+def look_ahead(X: Rows, order: Order, t: int) -> int:
     """Prefetch a row that is visited soon, and return the row visited next.
 
     Rows visited in the order they are stored need no prefetch: the hardware does so itself.
@@ -68,7 +68,7 @@ def look_ahead(X: Rows, order: Any, t: int) -> int:
 
 
 @inline
-def _pair_dots_ahead(X: Rows, order: Any, t: int, w: Any, machines: Any, out: Floats) -> None:
+def _pair_dots_ahead(X: Rows, order: Order, t: int, w: Floats, machines: Ints, out: Floats) -> None:
     if t % PAIR == 0:
         last = order.size - 1
         if t < last:
@@ -79,7 +79,7 @@ def _pair_dots_ahead(X: Rows, order: Any, t: int, w: Any, machines: Any, out: Fl
 
 
 @inline
-def _pair_renew(X: Rows, order: Any, t: int, w: Any, m: int, out: Floats) -> None:
+def _pair_renew(X: Rows, order: Order, t: int, w: Floats, m: int, out: Floats) -> None:
     if t % PAIR == 0 and t + 1 < order.size:
         out[1, m] = dense_dot(X, order[t + 1], w[m])
 

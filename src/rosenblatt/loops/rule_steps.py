@@ -10,15 +10,17 @@ from numba import types
 
 from rosenblatt.loops._jit import inline, verb
 from rosenblatt.loops._vector import machine
+from rosenblatt.loops.layout import Rows
 from rosenblatt.loops.rows import add, square
 from rosenblatt.loops.rules import Linked, Passive, Shaped
 from rosenblatt.loops.sparse import FOUR, ONE, THREE, TWO
 from rosenblatt.loops.steps import NO_RIVAL, move_of, size_of, step_of
+from rosenblatt.typing import Floats
 
 
 @size_of(Passive)
 @inline
-def passive_size(rule: Any, c: Any, lead: Any, X: Any, i: Any, machines: Any) -> float:
+def passive_size(rule: Passive, c: float, lead: float, X: Rows, i: int, machines: int) -> float:
     """Return the shortest step that gives row i its margin, within the bounds of the rule."""
     weight = abs(c) / rule.eta
     x2 = machines * (square(X, i) + rule.beta) + rule.soft / weight
@@ -62,7 +64,7 @@ def spread(X: Any, i: Any, s: Any) -> Any:
             v += s[j] * (np.float64(X[i, j]) * np.float64(X[i, j]))
         return v
 
-    def sparse(X: Any, i: Any, s: Any) -> Any:
+    def sparse(X: Any, i: int, s: Any) -> Any:
         start, stop = np.uint64(X.indptr[i]), np.uint64(X.indptr[i + ONE])
         four = stop - (stop - start) % FOUR
         a = b = c = d = 0.0
@@ -80,13 +82,13 @@ def spread(X: Any, i: Any, s: Any) -> Any:
 
 
 @inline
-def _square(X: Any, p: Any) -> float:
+def _square(X: Rows, p: Any) -> float:
     x = np.float64(X.data[p])
     return x * x
 
 
 @inline
-def variance(rule: Any, X: Any, i: Any, m: Any, rival: Any) -> float:
+def variance(rule: Shaped, X: Rows, i: int, m: int, rival: int) -> float:
     """Return v of a row by machine m; the variances of a rival, if there is one, are added."""
     own = machine(rule.s, m)
     v = spread(X, i, own) + rule.beta * own[-1]
@@ -98,7 +100,7 @@ def variance(rule: Any, X: Any, i: Any, m: Any, rival: Any) -> float:
 
 @step_of(Shaped)
 @inline
-def shaped_step(rule: Any, pull: Any, f: Any, X: Any, i: Any, m: Any, rival: Any) -> float:
+def shaped_step(rule: Shaped, pull: float, f: float, X: Rows, i: int, m: int, rival: int) -> float:
     """Return c, signed as `pull` is; an example of weight 0 moves nothing."""
     weight = abs(pull)
     z = f if pull > 0.0 else -f
@@ -119,7 +121,7 @@ def shaped_step(rule: Any, pull: Any, f: Any, X: Any, i: Any, m: Any, rival: Any
 
 
 @inline
-def sharpness(rule: Any, c: Any, z: Any, X: Any, i: Any, m: Any, rival: Any) -> float:
+def sharpness(rule: Shaped, c: float, z: float, X: Rows, i: int, m: int, rival: int) -> float:
     """Return b of an update by the step c > 0, made at the signed score z."""
     if rule.phi == 0.0:
         return c / (rule.margin - z)
@@ -132,7 +134,17 @@ def sharpness(rule: Any, c: Any, z: Any, X: Any, i: Any, m: Any, rival: Any) -> 
 @move_of(Shaped)
 @inline
 def move_by_variances(
-    rule: Any, X: Any, i: Any, f: Any, c: Any, t: Any, m: Any, m2: Any, c2: Any, w: Any, u: Any
+    rule: Shaped,
+    X: Rows,
+    i: int,
+    f: float,
+    c: float,
+    t: int,
+    m: int,
+    m2: int,
+    c2: float,
+    w: Floats,
+    u: Floats | None,
 ) -> None:
     """Move the weights and variances of one machine, or of a class and its rival."""
     z = f if c > 0.0 else -f
@@ -143,7 +155,9 @@ def move_by_variances(
 
 
 @inline
-def move_shaped(rule: Any, X: Any, i: Any, c: Any, b: Any, t: Any, m: Any, w: Any, u: Any) -> None:
+def move_shaped(
+    rule: Shaped, X: Rows, i: int, c: float, b: float, t: int, m: int, w: Floats, u: Floats | None
+) -> None:
     """Move the weights of machine m, its sum u for averaging if given, and its variances; t visits came before."""
     own, s = machine(w, m), machine(rule.s, m)
     if u is not None:
@@ -155,7 +169,7 @@ def move_shaped(rule: Any, X: Any, i: Any, c: Any, b: Any, t: Any, m: Any, w: An
 
 
 @inline
-def _sum(X: Any, i: Any, c: Any, s: Any, u: Any, beta: Any) -> None:
+def _sum(X: Rows, i: int, c: Any, s: Any, u: Any, beta: Any) -> None:
     add_scaled(X, i, c, s, u)
     u[-1] += c * s[-1] * beta
 
@@ -164,13 +178,13 @@ def _sum(X: Any, i: Any, c: Any, s: Any, u: Any, beta: Any) -> None:
 def add_shaped(X: Any, i: Any, c: Any, b: Any, w: Any, s: Any) -> Any:
     """Add c s_j x_j to each weight, and subtract b s_j² x_j² from its variance."""
 
-    def dense(X: Any, i: Any, c: Any, b: Any, w: Any, s: Any) -> Any:
+    def dense(X: Any, i: Any, c: Any, b: float, w: Any, s: Any) -> Any:
         for j in range(X.shape[1]):
             g = s[j] * X[i, j]
             w[j] += c * g
             s[j] -= b * (g * g)
 
-    def sparse(X: Any, i: Any, c: Any, b: Any, w: Any, s: Any) -> Any:
+    def sparse(X: Any, i: int, c: Any, b: float, w: Any, s: Any) -> Any:
         for p in range(X.indptr[i], X.indptr[i + ONE]):
             j = X.indices[p]
             g = s[j] * X.data[p]
@@ -188,7 +202,7 @@ def add_scaled(X: Any, i: Any, c: Any, s: Any, u: Any) -> Any:
         for j in range(X.shape[1]):
             u[j] += c * (s[j] * X[i, j])
 
-    def sparse(X: Any, i: Any, c: Any, s: Any, u: Any) -> Any:
+    def sparse(X: Any, i: int, c: Any, s: Any, u: Any) -> Any:
         for p in range(X.indptr[i], X.indptr[i + ONE]):
             u[X.indices[p]] += c * (s[X.indices[p]] * X.data[p])
 
@@ -220,7 +234,17 @@ def link(theta: float, k: int) -> float:
 @move_of(Linked)
 @inline
 def move_by_link(
-    rule: Any, X: Any, i: Any, f: Any, c: Any, t: Any, m: Any, m2: Any, c2: Any, w: Any, u: Any
+    rule: Linked,
+    X: Rows,
+    i: int,
+    f: float,
+    c: float,
+    t: int,
+    m: int,
+    m2: int,
+    c2: float,
+    w: Floats,
+    u: Floats | None,
 ) -> None:
     """Move θ and the weights of one machine, or of a class and its rival."""
     move_linked(rule, X, i, c, t, m, w, u)
@@ -229,7 +253,7 @@ def move_by_link(
 
 
 @inline
-def move_linked(rule: Any, X: Any, i: Any, c: Any, t: Any, m: Any, w: Any, u: Any) -> None:
+def move_linked(rule: Linked, X: Rows, i: int, c: float, t: int, m: int, w: Floats, u: Floats | None) -> None:
     """Move θ of machine m by c x_i, and let its weights follow, and the sum u if given; t visits came before."""
     theta, k, root = machine(rule.theta, m), int(rule.p) - 1, np.sqrt(rule.beta)
     step = c * rule.unit[0]
@@ -252,7 +276,7 @@ def move_linked(rule: Any, X: Any, i: Any, c: Any, t: Any, m: Any, w: Any, u: An
 
 
 @inline
-def divide(rule: Any, exponent: Any, k: Any, w: Any) -> None:
+def divide(rule: Any, exponent: Any, k: int, w: Floats) -> None:
     """Divide θ by a power of two, and the weights by its power."""
     _divide(rule.theta, exponent)
     _divide(w, exponent * k)
@@ -264,11 +288,11 @@ def divide(rule: Any, exponent: Any, k: Any, w: Any) -> None:
 def _divide(values: Any, exponent: Any) -> Any:
     """Divide an array by a power of two, in place."""
 
-    def one(values: Any, exponent: Any) -> Any:
+    def one(values: Floats, exponent: int) -> Any:
         for j in range(values.size):
             values[j] = math.ldexp(values[j], -exponent)
 
-    def several(values: Any, exponent: Any) -> Any:
+    def several(values: Floats, exponent: int) -> Any:
         for m in range(values.shape[0]):
             for j in range(values.shape[1]):
                 values[m, j] = math.ldexp(values[m, j], -exponent)
@@ -286,7 +310,7 @@ def largest(X: Any, i: Any, theta: Any) -> Any:
             peak = max(peak, abs(theta[j]))
         return peak
 
-    def sparse(X: Any, i: Any, theta: Any) -> Any:
+    def sparse(X: Any, i: int, theta: Any) -> Any:
         peak = 0.0
         for p in range(X.indptr[i], X.indptr[i + ONE]):
             peak = max(peak, abs(theta[X.indices[p]]))
@@ -303,7 +327,7 @@ def follow_sum(X: Any, i: Any, k: Any, t: Any, theta: Any, w: Any, u: Any) -> An
         for j in range(X.shape[1]):
             u[j] += (link(theta[j], k) - w[j]) * t
 
-    def sparse(X: Any, i: Any, k: Any, t: Any, theta: Any, w: Any, u: Any) -> Any:
+    def sparse(X: Any, i: int, k: Any, t: Any, theta: Any, w: Any, u: Any) -> Any:
         for p in range(X.indptr[i], X.indptr[i + ONE]):
             j = X.indices[p]
             u[j] += (link(theta[j], k) - w[j]) * t
@@ -319,7 +343,7 @@ def follow_theta(X: Any, i: Any, k: Any, theta: Any, w: Any) -> Any:
         for j in range(X.shape[1]):
             w[j] = link(theta[j], k)
 
-    def sparse(X: Any, i: Any, k: Any, theta: Any, w: Any) -> Any:
+    def sparse(X: Any, i: int, k: Any, theta: Any, w: Any) -> Any:
         for p in range(X.indptr[i], X.indptr[i + ONE]):
             w[X.indices[p]] = link(theta[X.indices[p]], k)
 

@@ -39,7 +39,7 @@ from numpy.typing import NDArray
 from rosenblatt.loops._jit import inline, inline_any_order, jit
 from rosenblatt.loops._vector import CACHE_LINE, lanes_dot, prefetch
 from rosenblatt.loops.dense import dense_dot
-from rosenblatt.loops.layout import Log
+from rosenblatt.loops.layout import Log, Order
 from rosenblatt.loops.rules import Rule
 from rosenblatt.loops.visits import correction, move, resized, wanted
 from rosenblatt.typing import Floats, Reals
@@ -251,7 +251,7 @@ def _surely_right(shadow: Shadow, i: int, margin: float, b: float, slack: Slack)
 
 
 @inline
-def _look_ahead(shadow: Shadow, order: Any, t: int) -> None:
+def _look_ahead(shadow: Shadow, order: Order, t: int) -> None:
     """Prefetch the record of a row that is visited soon, unless rows are visited in the order they are stored."""
     if t + SHADOWS_AHEAD < order.size and order[t + SHADOWS_AHEAD] != order[t] + SHADOWS_AHEAD:
         width = shadow.q.shape[1]
@@ -260,7 +260,9 @@ def _look_ahead(shadow: Shadow, order: Any, t: int) -> None:
 
 
 @jit
-def train_screened(shadow: Shadow, pull: Floats, order: Any, rule: Rule, w: Any, log: Log) -> tuple[int, int, int]:
+def train_screened(
+    shadow: Shadow, pull: Floats, order: Order, rule: Rule, w: Floats, log: Log
+) -> tuple[int, int, int]:
     """Do what `passes.train` does, reading fewer rows; return (mistakes, visits made, rows read)."""
     X: Any = shadow.X
     d = X.shape[1]

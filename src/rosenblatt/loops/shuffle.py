@@ -8,6 +8,7 @@ import numpy as np
 
 from rosenblatt.loops._bits import WORD, split_mix, split_mix_plain
 from rosenblatt.loops._jit import inline, jit
+from rosenblatt.loops.layout import Order
 
 _HALF = np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)
@@ -15,7 +16,7 @@ _STEP = np.uint64(0x9E3779B97F4A7C15)
 
 
 @inline
-def mixed_seed(seed: Any, number: Any) -> Any:
+def mixed_seed(seed: Any, number: int) -> Any:
     """Return the seed of a pass from the seed of the run and the number of the pass, inside a loop."""
     return split_mix(np.uint64(seed) + np.uint64(number) * _STEP)
 
@@ -26,7 +27,7 @@ def seed_of_pass(seed: Any, number: Any) -> np.uint64:
 
 
 @jit
-def shuffle(order: Any, seed: Any) -> None:
+def shuffle(order: Order, seed: np.uint64) -> None:
     """Shuffle fewer than 2³² rows in place (Fisher–Yates), all permutations equally likely.
 
     Numbers below a bound are the high half of a product; the few that would make some likelier are drawn again

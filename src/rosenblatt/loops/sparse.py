@@ -55,7 +55,7 @@ def _way_to(X: CSR, start: Any, stop: Any, after: int) -> Any:
 
 
 @inline
-def sparse_dots(X: CSR, i: int, w: Any, after: int, out: Any) -> None:
+def sparse_dots(X: CSR, i: int, w: Floats, after: int, out: Floats) -> None:
     """Write <w_m, x_i> to ``out[m]`` for every machine: the bits of `sparse_dot`.
 
     w lies in memory feature by feature, so that a look-up brings the weights of all machines. Up to twenty are

@@ -70,7 +70,7 @@ FRACTION = np.uint64(2**52 - 1)
 
 
 @inline
-def digits_at(text: Any, at: Any) -> Any:
+def digits_at(text: NDArray[np.uint8], at: int) -> Any:
     """Return the number that the next digits make, at most eight of them, and how many there are.
 
     Bytes are handled side by side in one word: a digit is a byte whose high half is 3 and stays 3 when 6 is added.
@@ -88,7 +88,7 @@ def digits_at(text: Any, at: Any) -> Any:
 
 
 @inline
-def decimal_at(text: Any, at: Any) -> Any:
+def decimal_at(text: NDArray[np.uint8], at: int) -> Any:
     """Return the number at `at`, where it ends, and whether this is sure.
 
     It is not sure if there is no number, if it is not finite, if Python must decide its rounding, or if it is a
@@ -140,7 +140,7 @@ def decimal_at(text: Any, at: Any) -> Any:
 
 
 @inline
-def _exponent(text: Any, at: Any) -> Any:
+def _exponent(text: NDArray[np.uint8], at: int) -> Any:
     """Return the exponent at `at` and where it ends, or −1 for the end if there is none or it is too long."""
     sign = byte_at(text, at)
     if sign in (PLUS, MINUS):
@@ -151,7 +151,7 @@ def _exponent(text: Any, at: Any) -> Any:
 
 
 @jit
-def _leading_digits(text: Any, at: Any, end: Any) -> Any:
+def _leading_digits(text: NDArray[np.uint8], at: int, end: int) -> Any:
     """Return the first nineteen significant digits, their power of ten, and whether nonzero digits follow."""
     m, taken, q, fraction, rounded_down = np.uint64(0), 0, 0, False, False
     for place in range(at, end):
@@ -210,7 +210,7 @@ LETTER_Q, LETTER_I, LETTER_D = (ord(c) for c in "qid")
 
 
 @jit
-def count_lines_and_colons(text: Any, stop: Any) -> Any:
+def count_lines_and_colons(text: NDArray[np.uint8], stop: int) -> Any:
     """Return the number of lines that end before `stop` and the number of colons: there are no more entries."""
     lines, colons = 0, 0
     for at in range(np.uint64(stop)):
@@ -220,7 +220,7 @@ def count_lines_and_colons(text: Any, stop: Any) -> Any:
 
 
 @jit
-def read_lines(text: Any, stop: Any, settings: Any, room: Any, progress: Any) -> Any:
+def read_lines(text: NDArray[np.uint8], stop: int, settings: Any, room: Any, progress: Any) -> Any:
     """Read on to `stop`, the end of a line, or to the first line that this loop is not sure of.
 
     `text` has `PADDING` readable bytes after `stop`. The settings are the least index, which becomes column 0, and
@@ -265,7 +265,7 @@ def read_lines(text: Any, stop: Any, settings: Any, room: Any, progress: Any) ->
 
 
 @inline
-def _after_blanks(text: Any, at: Any) -> Any:
+def _after_blanks(text: NDArray[np.uint8], at: int) -> Any:
     byte = byte_at(text, at)
     while byte in (SPACE, TAB):
         at += 1
@@ -274,21 +274,21 @@ def _after_blanks(text: Any, at: Any) -> Any:
 
 
 @inline
-def _ends(text: Any, at: Any) -> Any:
+def _ends(text: NDArray[np.uint8], at: int) -> Any:
     """Return whether nothing but a comment is left of a line."""
     byte = byte_at(text, at)
     return byte in (NEWLINE, HASH) or (byte == RETURN and byte_at(text, at + 1) == NEWLINE)
 
 
 @inline
-def _after_line(text: Any, at: Any) -> Any:
+def _after_line(text: NDArray[np.uint8], at: int) -> Any:
     while byte_at(text, at) != NEWLINE:
         at += 1
     return at + 1
 
 
 @inline
-def _index_at(text: Any, at: Any) -> Any:
+def _index_at(text: NDArray[np.uint8], at: int) -> Any:
     """Return the index at `at`, or −1 if there is none, and where it or its first sixteen digits end."""
     digits, count = digits_at(text, at)
     at += count
@@ -301,7 +301,7 @@ def _index_at(text: Any, at: Any) -> Any:
 
 
 @inline
-def _query_at(text: Any, at: Any, sure: Any) -> Any:
+def _query_at(text: NDArray[np.uint8], at: int, sure: Any) -> Any:
     """Read ``qid:N`` after a label; return whether this is sure, where it ends, and N, or −1 if there is none."""
     token = _after_blanks(text, at)
     if not sure or byte_at(text, token) != LETTER_Q:

@@ -24,7 +24,20 @@ import numpy as np
 from rosenblatt.loops import rule_steps  # noqa: F401  # it registers the steps of rules
 from rosenblatt.loops._jit import VERB, inline, jit, verb
 from rosenblatt.loops._vector import machine
-from rosenblatt.loops.layout import PAIR, Direct, Log, Pairs, Ranks, Rows, Sets, Sides, Values
+from rosenblatt.loops.layout import (
+    PAIR,
+    Direct,
+    Log,
+    Machines,
+    Order,
+    Pairs,
+    Ranks,
+    Rows,
+    Sets,
+    Sides,
+    Targets,
+    Values,
+)
 from rosenblatt.loops.rows import add, dot, dots, dots_ahead, fits, look_ahead, prefetch_weights, renew
 from rosenblatt.loops.rules import PLAIN, Rule
 from rosenblatt.loops.steps import MOVES, NO_RIVAL, SIZES, STEPS
@@ -34,14 +47,14 @@ __all__ = ["NOT_FINITE", "VERB", "correction", "decide", "judge", "move", "moves
 
 
 @inline
-def _slip(targets: Any, i: Any, r: Any, f: Any, w: Any) -> float:
+def _slip(targets: Ranks, i: int, r: int, f: float, w: Floats) -> float:
     """Return ±1, the side of threshold r that row i belongs to, if its score f is not there; otherwise 0."""
     side = 1.0 if targets.code[i] > r else -1.0
     return side if side * (f + w[targets.first + r]) <= 0.0 else 0.0
 
 
 @inline
-def decide_rank(targets: Any, X: Any, order: Any, t: Any, rule: Any, w: Any, log: Any, k: Any) -> int:
+def decide_rank(targets: Ranks, X: Rows, order: Order, t: int, rule: Rule, w: Floats, log: Log, k: int) -> int:
     """Score visit t and log its update, if it needs one, with the number of thresholds to move as its machine."""
     after = look_ahead(X, order, t)
     i = order[t]
@@ -62,7 +75,9 @@ def decide_rank(targets: Any, X: Any, order: Any, t: Any, rule: Any, w: Any, log
 
 
 @inline
-def update_rank(targets: Any, X: Any, i: Any, log: Any, k: Any, t: Any, rule: Any, w: Any, u: Any) -> None:
+def update_rank(
+    targets: Ranks, X: Rows, i: int, log: Log, k: int, t: int, rule: Rule, w: Floats, u: Floats | None
+) -> None:
     """Move the thresholds on the wrong side of a score, and the vector by their number."""
     step, slips = log.step[k], 0.0
     for r in range(w.size - targets.first):
@@ -77,14 +92,14 @@ def update_rank(targets: Any, X: Any, i: Any, log: Any, k: Any, t: Any, rule: An
 
 
 @jit
-def rank_scores(X: Rows, order: Any, w: Floats, out: Floats) -> None:
+def rank_scores(X: Rows, order: Order, w: Floats, out: Floats) -> None:
     """Write <w, x_i> for every row of `order`, which is 0, 1, …: the bits that training decides by."""
     for i in range(order.size):
         out[i] = dot(X, order[i], w, look_ahead(X, order, i))
 
 
 @jit
-def replay_ranks(X: Rows, targets: Ranks, index: Any, log: Log, rule: Any, w: Floats, u: Floats | None) -> int:
+def replay_ranks(X: Rows, targets: Ranks, index: Order, log: Log, rule: Rule, w: Floats, u: Floats | None) -> int:
     """Take logged steps again, in place, as `rosenblatt.loops.passes.replay` does."""
     for k in range(index.size):
         if dot(X, index[k], w, look_ahead(X, index, k)) != log.score[k]:
@@ -101,7 +116,7 @@ def ranks_of(scores: Floats, w: Floats, first: int) -> Ints:
 
 
 @inline
-def pair_score(targets: Any, X: Any, order: Any, t: Any, w: Any) -> float:
+def pair_score(targets: Pairs, X: Rows, order: Order, t: int, w: Floats) -> float:
     """Return f(x⁺) − f(x⁻) of the pair that is visited at t; the rows of the next pair are prefetched."""
     p, after = order[t], order[min(t + 1, order.size - 1)]
     plus, minus = targets.plus[p], targets.minus[p]
@@ -109,7 +124,7 @@ def pair_score(targets: Any, X: Any, order: Any, t: Any, w: Any) -> float:
 
 
 @inline
-def decide_pair(targets: Any, X: Any, order: Any, t: Any, rule: Any, w: Any, log: Any, k: Any) -> int:
+def decide_pair(targets: Pairs, X: Rows, order: Order, t: int, rule: Rule, w: Floats, log: Log, k: int) -> int:
     """Score visit t, a pair, and log its update if it needs one: the score falls short of the margin, or ties."""
     f = pair_score(targets, X, order, t, w)
     if f - f != 0.0:
@@ -124,7 +139,7 @@ def decide_pair(targets: Any, X: Any, order: Any, t: Any, rule: Any, w: Any, log
 
 
 @inline
-def update_pair(targets: Any, X: Any, p: Any, log: Any, k: Any, t: Any, w: Any, u: Any) -> None:
+def update_pair(targets: Pairs, X: Rows, p: int, log: Log, k: int, t: int, w: Floats, u: Floats | None) -> None:
     """Add the better row of pair p to the vector, and subtract the other one."""
     add(X, targets.plus[p], log.step[k], w)
     add(X, targets.minus[p], -log.step[k], w)
@@ -134,7 +149,7 @@ def update_pair(targets: Any, X: Any, p: Any, log: Any, k: Any, t: Any, w: Any, 
 
 
 @jit
-def replay_pairs(X: Rows, targets: Pairs, index: Any, log: Log, w: Floats, u: Floats | None) -> int:
+def replay_pairs(X: Rows, targets: Pairs, index: Order, log: Log, w: Floats, u: Floats | None) -> int:
     """Take logged steps again, in place, as `rosenblatt.loops.passes.replay` does; `index` holds pairs."""
     for k in range(index.size):
         if pair_score(targets, X, index, k, w) != log.score[k]:
@@ -147,7 +162,7 @@ def replay_pairs(X: Rows, targets: Pairs, index: Any, log: Log, w: Floats, u: Fl
 
 
 @inline
-def is_labelled(targets: Any, i: Any, m: Any) -> bool:
+def is_labelled(targets: Sets, i: int, m: int) -> bool:
     """Return whether label m is in the set of row i."""
     p, end = targets.indptr[i], targets.indptr[i + 1]
     while p < end and targets.labels[p] < m:
@@ -159,7 +174,7 @@ def is_labelled(targets: Any, i: Any, m: Any) -> bool:
 
 
 @inline
-def rival_of(scores: Any, y: Any, last_wins: Any) -> int:
+def rival_of(scores: Floats, y: int, last_wins: int) -> int:
     """Return the best class other than y; of equal ones the lowest, or with `last_wins` the highest."""
     rival = 1 if y == 0 else 0
     for c in range(rival + 1, scores.size):
@@ -179,7 +194,7 @@ def widest(rule: Any) -> Any:
 
 
 @inline
-def leads(scores: Any, y: Any, lead: Any) -> bool:
+def leads(scores: Floats, y: int, lead: float) -> bool:
     """Return whether class y leads each other class by a finite number above `lead`, itself ≥ 0.
 
     Counting takes vector instructions and no branch for a class, so it is far faster than finding the rival.
@@ -241,7 +256,7 @@ def step(rule: Any, pull: Any, f: Any, X: Any, i: Any, m: Any, rival: Any) -> An
 
 
 @inline
-def _plain_step(rule: Any, pull: Any, f: Any, X: Any, i: Any, rival: Any) -> float:
+def _plain_step(rule: Rule, pull: float, f: float, X: Rows, i: int, rival: int) -> float:
     c = correction(rule, pull, f)
     return c if c == 0.0 else resized(rule, c, f if c > 0.0 else -f, X, i, 1 if rival < 0 else 2)
 
@@ -313,13 +328,13 @@ def moves(targets: Any, i: Any, log: Any, k: Any) -> Any:
 
 
 @inline
-def _decide_side(targets: Any, X: Any, order: Any, t: Any, rule: Any, w: Any, log: Any, k: Any) -> int:
+def _decide_side(targets: Sides, X: Rows, order: Order, t: int, rule: Rule, w: Floats, log: Log, k: int) -> int:
     after = look_ahead(X, order, t)
     return _judge_side(targets, X, order[t], dot(X, order[t], w, after) + w[-1], rule, log, k)
 
 
 @inline
-def _judge_side(targets: Any, X: Any, i: Any, f: Any, rule: Any, log: Any, k: Any) -> int:
+def _judge_side(targets: Sides, X: Rows, i: int, f: float, rule: Rule, log: Log, k: int) -> int:
     if f - f != 0.0:
         return NOT_FINITE
     c = step(rule, targets.pull[i], f, X, i, 0, NO_RIVAL)
@@ -331,7 +346,7 @@ def _judge_side(targets: Any, X: Any, i: Any, f: Any, rule: Any, log: Any, k: An
 
 
 @inline
-def _decide_value(targets: Any, X: Any, order: Any, t: Any, rule: Any, w: Any, log: Any, k: Any) -> int:
+def _decide_value(targets: Values, X: Rows, order: Order, t: int, rule: Rule, w: Floats, log: Log, k: int) -> int:
     """Decide by −|y − f|, which is to reach the margin −ε; the machine logged is 1 if f is to rise."""
     after = look_ahead(X, order, t)
     i = order[t]
@@ -352,7 +367,9 @@ def _decide_value(targets: Any, X: Any, order: Any, t: Any, rule: Any, w: Any, l
 
 
 @inline
-def _decide_machines(targets: Any, X: Any, order: Any, t: Any, rule: Any, w: Any, log: Any, k: Any) -> int:
+def _decide_machines(
+    targets: Direct | Machines | Sets, X: Rows, order: Order, t: int, rule: Rule, w: Floats, log: Log, k: int
+) -> int:
     s = log.scores
     score_visit(targets, X, order, t, w, s)
     for m in range(w.shape[0]):
@@ -361,7 +378,7 @@ def _decide_machines(targets: Any, X: Any, order: Any, t: Any, rule: Any, w: Any
 
 
 @inline
-def _judge_direct(targets: Any, X: Any, i: Any, scores: Any, rule: Any, log: Any, k: Any) -> int:
+def _judge_direct(targets: Direct, X: Rows, i: int, scores: Floats, rule: Rule, log: Log, k: int) -> int:
     y = targets.code[i]
     if leads(scores, y, widest(rule)):
         return k
@@ -381,7 +398,7 @@ def _judge_direct(targets: Any, X: Any, i: Any, scores: Any, rule: Any, log: Any
 
 
 @inline
-def _judge_machines(targets: Any, X: Any, i: Any, scores: Any, rule: Any, log: Any, k: Any) -> int:
+def _judge_machines(targets: Machines, X: Rows, i: int, scores: Floats, rule: Rule, log: Log, k: int) -> int:
     which, side = targets.members[targets.code[i]], targets.side[targets.code[i]]
     for p in range(which.size):
         f = scores[which[p]]
@@ -397,7 +414,7 @@ def _judge_machines(targets: Any, X: Any, i: Any, scores: Any, rule: Any, log: A
 
 
 @inline
-def _judge_set(targets: Any, X: Any, i: Any, scores: Any, rule: Any, log: Any, k: Any) -> int:
+def _judge_set(targets: Sets, X: Rows, i: int, scores: Floats, rule: Rule, log: Log, k: int) -> int:
     p, end = targets.indptr[i], targets.indptr[i + 1]
     for m in range(targets.machines.size):
         labelled = p < end and targets.labels[p] == m
@@ -415,7 +432,7 @@ def _judge_set(targets: Any, X: Any, i: Any, scores: Any, rule: Any, log: Any, k
 
 
 @inline
-def _side(targets: Any, y: Any, m: Any) -> float:
+def _side(targets: Machines, y: int, m: int) -> float:
     p = 0
     while targets.members[y, p] != m:
         p += 1
@@ -439,7 +456,7 @@ def score_visit(targets: Any, X: Any, order: Any, t: Any, w: Any, s: Any) -> Any
 
 
 @inline
-def _score_members(targets: Any, X: Any, order: Any, t: Any, w: Any, s: Any) -> None:
+def _score_members(targets: Machines, X: Rows, order: Order, t: int, w: Floats, s: Floats) -> None:
     if all_judge(targets, w):
         dots_ahead(X, order, t, w, targets.members[0], s)
     else:
@@ -451,7 +468,7 @@ def _score_members(targets: Any, X: Any, order: Any, t: Any, w: Any, s: Any) -> 
 
 
 @inline
-def take(targets: Any, X: Rows, i: int, log: Log, k: int, factor: float, beta: float, w: Floats) -> None:
+def take(targets: Targets, X: Rows, i: int, log: Log, k: int, factor: float, beta: float, w: Floats) -> None:
     """Move the weights by mistake k, made on row i, times `factor`."""
     m, c, m2, c2 = moves(targets, i, log, k)
     move(X, i, c * factor, beta, machine(w, m))
@@ -470,14 +487,18 @@ def update(targets: Any, X: Any, i: Any, log: Any, k: Any, t: Any, rule: Any, w:
 
 
 @inline
-def _update_plain(targets: Any, X: Any, i: Any, log: Any, k: Any, t: Any, rule: Any, w: Any, u: Any) -> None:
+def _update_plain(
+    targets: Targets, X: Rows, i: int, log: Log, k: int, t: int, rule: Rule, w: Floats, u: Floats | None
+) -> None:
     take(targets, X, i, log, k, 1.0, rule.beta, w)
     if u is not None:
         take(targets, X, i, log, k, t, rule.beta, u)
 
 
 @inline
-def _update_own(targets: Any, X: Any, i: Any, log: Any, k: Any, t: Any, rule: Any, w: Any, u: Any) -> None:
+def _update_own(
+    targets: Targets, X: Rows, i: int, log: Log, k: int, t: int, rule: Rule, w: Floats, u: Floats | None
+) -> None:
     m, c, m2, c2 = moves(targets, i, log, k)
     move_own(rule, X, i, log.score[k], c, t, m, m2, c2, w, u)
 
@@ -489,14 +510,14 @@ def move_own(rule: Any, X: Any, i: Any, f: Any, c: Any, t: Any, m: Any, m2: Any,
 
 
 @inline
-def would_fit(targets: Any, X: Rows, i: int, log: Log, k: int, factor: float, beta: float, w: Floats) -> bool:
+def would_fit(targets: Targets, X: Rows, i: int, log: Log, k: int, factor: float, beta: float, w: Floats) -> bool:
     """Return whether `take` would leave every weight finite."""
     m, c, m2, c2 = moves(targets, i, log, k)
     return fits(X, i, c * factor, machine(w, m), beta) and fits(X, i, c2 * factor, machine(w, m2), beta)
 
 
 @inline
-def recall(targets: Any, X: Rows, i: int, after: int, w: Floats, log: Log, k: int) -> float:
+def recall(targets: Targets, X: Rows, i: int, after: int, w: Floats, log: Log, k: int) -> float:
     """Return the score that made visit k a mistake, computed from the present weights."""
     m, _, m2, c2 = moves(targets, i, log, k)
     own = machine(w, m)
@@ -508,7 +529,7 @@ def recall(targets: Any, X: Rows, i: int, after: int, w: Floats, log: Log, k: in
 
 
 @inline
-def prefetch_moved(targets: Any, X: Rows, i: int, log: Log, k: int, w: Floats) -> None:
+def prefetch_moved(targets: Targets, X: Rows, i: int, log: Log, k: int, w: Floats) -> None:
     """Prefetch the weights that `take` moves."""
     m, _, m2, c2 = moves(targets, i, log, k)
     prefetch_weights(X, i, machine(w, m))
@@ -525,7 +546,9 @@ def follow(targets: Any, X: Any, order: Any, t: Any, w: Any, log: Any, k: Any) -
 
 
 @inline
-def _follow_machines(targets: Any, X: Any, order: Any, t: Any, w: Any, log: Any, k: Any) -> None:
+def _follow_machines(
+    targets: Direct | Machines | Sets, X: Rows, order: Order, t: int, w: Floats, log: Log, k: int
+) -> None:
     if all_judge(targets, w):
         m, _, m2, c2 = moves(targets, order[t], log, k)
         renew(X, order, t, w, m, log.scores)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rosenblatt.loops._bits import count_below, eight_at, split_mix, trailing_zeros
 from rosenblatt.loops._jit import inline, jit
@@ -28,7 +29,7 @@ N_DIGITS = 1 << DIGIT_BITS  # values of so many bits
 
 
 @jit
-def count_words(values: Any, start: Any, stop: Any) -> Any:
+def count_words(values: NDArray[np.uint8], start: int, stop: int) -> Any:
     """Return how many words begin in a part of the bytes, taken as one text."""
     count, before = 0, False
     for at in range(np.uint64(start), np.uint64(stop)):
@@ -41,7 +42,7 @@ def count_words(values: Any, start: Any, stop: Any) -> Any:
 
 
 @jit
-def hash_words(values: Any, offsets: Any, mask: Any, room: Any, scratch: Any) -> None:
+def hash_words(values: NDArray[np.uint8], offsets: Any, mask: Any, room: Any, scratch: Any) -> None:
     """Count the hashed runs of words of each text, ``values[offsets[i]:offsets[i + 1]]``.
 
     `mask` is the number of buckets, a power of two, minus 1. `room` must have space for every word once for each
@@ -63,7 +64,7 @@ def hash_words(values: Any, offsets: Any, mask: Any, room: Any, scratch: Any) ->
 
 
 @inline
-def _buckets(values: Any, at: Any, stop: Any, mask: Any, states: Any, indices: Any, p: Any) -> Any:
+def _buckets(values: NDArray[np.uint8], at: int, stop: int, mask: Any, states: Any, indices: Any, p: Any) -> Any:
     """Write the bucket of every run of words of a text, from p on; return where they end.
 
     ``states[k]`` is the hash of the last k + 1 words.
@@ -88,7 +89,7 @@ def _buckets(values: Any, at: Any, stop: Any, mask: Any, states: Any, indices: A
 
 
 @inline
-def _start_of_word(values: Any, at: Any, stop: Any) -> Any:
+def _start_of_word(values: NDArray[np.uint8], at: int, stop: int) -> Any:
     """Return the word at `at`, or its first eight bytes, in lower case, and the number of bytes.
 
     Eight bytes are handled at a time. With their highest bits cleared, additions do not carry into the next byte,
@@ -170,7 +171,7 @@ def weight_words(
 
 
 @jit
-def _sort(keys: Any, start: Any, stop: Any, mask: Any, sorting: Any, counts: Any) -> None:
+def _sort(keys: Any, start: Any, stop: int, mask: Any, sorting: Any, counts: Any) -> None:
     """Sort by one digit after another, the lowest first (radix sort)."""
     shift = np.uint64(0)
     while mask >> shift > np.uint64(0):

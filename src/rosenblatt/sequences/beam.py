@@ -9,11 +9,12 @@ the one that exact search prefers, and those that end in the same labels stand s
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from rosenblatt.loops._jit import inline, jit
+from rosenblatt.loops.layout import Order, Unsigned
 from rosenblatt.sequences.loop import ENDS_BEFORE, MistakeLog, emit_all, take
 from rosenblatt.typing import Floats, Ints
 
@@ -80,7 +81,7 @@ def _put(work: BeamWork, i: int, score: float, label: int, before: int, back: in
 
 
 @inline
-def _extend(t: Any, ends: Any, i: int, n_tokens: int, truth: int, work: BeamWork) -> None:
+def _extend(t: Floats, ends: Floats, i: int, n_tokens: int, truth: int, work: BeamWork) -> None:
     """Make the beam of token i from the one before; of prefixes with the same state the best stays."""
     n = work.scores.shape[1]
     is_second = t.shape[0] > n + 1
@@ -140,7 +141,7 @@ def _has_truth(work: BeamWork, i: int) -> bool:
 
 
 @inline
-def _true_step(t: Any, scores: Any, codes: Any, begin: int, i: int, total: float) -> float:
+def _true_step(t: Floats, scores: Floats, codes: Ints, begin: int, i: int, total: float) -> float:
     """Return the score of the true labels up to token i, from the score up to the one before."""
     n = scores.shape[1]
     label = codes[begin + i]
@@ -154,7 +155,15 @@ def _true_step(t: Any, scores: Any, codes: Any, begin: int, i: int, total: float
 
 @jit
 def tag_by_beam(
-    indices: Any, data: Any, indptr: Any, starts: Any, w: Any, t: Any, ends: Any, work: BeamWork, out: Any
+    indices: Unsigned,
+    data: Floats | None,
+    indptr: Unsigned | Ints,
+    starts: Ints,
+    w: Floats,
+    t: Floats,
+    ends: Floats,
+    work: BeamWork,
+    out: Ints,
 ) -> int:
     """Write the label of each token; return the first sentence without a labelling, or how many there are."""
     for sentence in range(starts.size - 1):
@@ -177,18 +186,18 @@ def tag_by_beam(
 
 @jit
 def visit_by_beam(
-    indices: Any,
-    data: Any,
-    indptr: Any,
-    starts: Any,
-    codes: Any,
-    steps: Any,
-    visits: Any,
-    w: Any,
-    u: Any,
-    t: Any,
-    tu: Any,
-    ends: Any,
+    indices: Unsigned,
+    data: Floats | None,
+    indptr: Unsigned | Ints,
+    starts: Ints,
+    codes: Ints,
+    steps: Floats,
+    visits: Order,
+    w: Floats,
+    u: Floats | None,
+    t: Floats,
+    tu: Floats | None,
+    ends: Floats,
     made: int,
     margin: float,
     update: int,

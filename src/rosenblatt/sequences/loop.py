@@ -17,6 +17,7 @@ import numpy as np
 
 from rosenblatt.loops._jit import inline, jit
 from rosenblatt.loops._vector import prefetch
+from rosenblatt.loops.layout import Order, Unsigned
 from rosenblatt.typing import Floats, Ints
 
 ON_TRUTH = -1
@@ -55,7 +56,9 @@ def work_for(longest: int, n_labels: int) -> SequenceWork:
 
 
 @inline
-def _emit(indices: Any, data: Any, first: int, stop: int, w: Any, scores: Any, at: int) -> None:
+def _emit(
+    indices: Unsigned, data: Floats | None, first: int, stop: int, w: Floats, scores: Floats, at: int
+) -> None:
     """Write the score of every label at one token, the sum over its features in their order."""
     n = w.shape[1]
     for label in range(n):
@@ -80,7 +83,15 @@ def _emit(indices: Any, data: Any, first: int, stop: int, w: Any, scores: Any, a
 
 
 @inline
-def emit_all(indices: Any, data: Any, indptr: Any, begin: int, end: int, w: Any, scores: Any) -> None:
+def emit_all(
+    indices: Unsigned,
+    data: Floats | None,
+    indptr: Unsigned | Ints,
+    begin: int,
+    end: int,
+    w: Floats,
+    scores: Floats,
+) -> None:
     """Write the scores of all tokens of a sentence; meanwhile the weights of the next token are fetched."""
     n = w.shape[1]
     for i in range(begin, end):
@@ -94,7 +105,7 @@ def emit_all(indices: Any, data: Any, indptr: Any, begin: int, end: int, w: Any,
 
 
 @inline
-def _step(t: Any, scores: Any, best: Any, back: Any, i: int) -> None:
+def _step(t: Floats, scores: Floats, best: Any, back: Any, i: int) -> None:
     """Extend the best paths by token i: of equal predecessors the lowest."""
     n = scores.shape[1]
     for label in range(n):
@@ -112,7 +123,7 @@ def _step(t: Any, scores: Any, best: Any, back: Any, i: int) -> None:
 
 
 @inline
-def _end(best: Any, last: Any, n_tokens: int) -> int:
+def _end(best: Any, last: Floats, n_tokens: int) -> int:
     """Return the lowest of the best last labels."""
     end, highest = 0, best[n_tokens - 1, 0] + last[0]
     for label in range(1, best.shape[1]):
@@ -123,7 +134,7 @@ def _end(best: Any, last: Any, n_tokens: int) -> int:
 
 
 @inline
-def viterbi(t: Any, last: Any, n_tokens: int, work: SequenceWork) -> float:
+def viterbi(t: Floats, last: Floats, n_tokens: int, work: SequenceWork) -> float:
     """Find the best labelling of the scores in `work`; return its score, which is −∞ if every one is forbidden."""
     scores, best, back, found = work.scores, work.best, work.back, work.found
     n = scores.shape[1]
@@ -141,7 +152,7 @@ def viterbi(t: Any, last: Any, n_tokens: int, work: SequenceWork) -> float:
 
 
 @inline
-def _rival(t: Any, last: Any, codes: Any, begin: int, n_tokens: int, work: SequenceWork) -> float:
+def _rival(t: Floats, last: Floats, codes: Ints, begin: int, n_tokens: int, work: SequenceWork) -> float:
     """Find the best labelling other than the truth, and return its score."""
     scores, best, back, found = work.scores, work.best, work.back, work.found
     n = scores.shape[1]
@@ -172,7 +183,7 @@ def _rival(t: Any, last: Any, codes: Any, begin: int, n_tokens: int, work: Seque
 
 
 @inline
-def _path_score(t: Any, scores: Any, labels: Any, first: int, n_tokens: int) -> float:
+def _path_score(t: Floats, scores: Floats, labels: Ints, first: int, n_tokens: int) -> float:
     """Return the score of a labelling, added in the order in which `viterbi` adds."""
     before = labels[first]
     total = t[t.shape[0] - 1, before] + scores[0, before]
@@ -184,14 +195,23 @@ def _path_score(t: Any, scores: Any, labels: Any, first: int, n_tokens: int) -> 
 
 
 @inline
-def _add(indices: Any, data: Any, first: int, stop: int, w: Any, label: int, c: float) -> None:
+def _add(indices: Unsigned, data: Floats | None, first: int, stop: int, w: Floats, label: int, c: float) -> None:
     for p in range(first, stop):
         w[indices[p], label] += c if data is None else c * data[p]
 
 
 @inline
 def take(
-    indices: Any, data: Any, indptr: Any, codes: Any, begin: int, n: int, found: Any, w: Any, t: Any, c: float
+    indices: Unsigned,
+    data: Floats | None,
+    indptr: Unsigned | Ints,
+    codes: Ints,
+    begin: int,
+    n: int,
+    found: Ints,
+    w: Floats,
+    t: Any,
+    c: float,
 ) -> None:
     """Add c Δ of the first n tokens: the features of the truth minus those found, where they differ.
 
@@ -217,18 +237,18 @@ def take(
 
 @jit
 def visit_sentences(
-    indices: Any,
-    data: Any,
-    indptr: Any,
-    starts: Any,
-    codes: Any,
-    steps: Any,
-    visits: Any,
-    w: Any,
-    u: Any,
-    t: Any,
-    tu: Any,
-    last: Any,
+    indices: Unsigned,
+    data: Floats | None,
+    indptr: Unsigned | Ints,
+    starts: Ints,
+    codes: Ints,
+    steps: Floats,
+    visits: Order,
+    w: Floats,
+    u: Floats | None,
+    t: Floats,
+    tu: Floats | None,
+    last: Floats,
     made: int,
     margin: float,
     ties_are_mistakes: bool,
@@ -281,20 +301,20 @@ def visit_sentences(
 
 @jit
 def replay_sentences(
-    indices: Any,
-    data: Any,
-    indptr: Any,
-    starts: Any,
-    codes: Any,
-    steps: Any,
+    indices: Unsigned,
+    data: Floats | None,
+    indptr: Unsigned | Ints,
+    starts: Ints,
+    codes: Ints,
+    steps: Floats,
     log: MistakeLog,
     first: int,
     stop: int,
-    w: Any,
-    u: Any,
-    t: Any,
-    tu: Any,
-    found: Any,
+    w: Floats,
+    u: Floats | None,
+    t: Floats,
+    tu: Floats | None,
+    found: Ints,
 ) -> None:
     """Make the updates of a log again, from number `first` to before `stop`, without searching."""
     for m in range(first, stop):
@@ -316,17 +336,17 @@ def replay_sentences(
 
 @jit
 def rival_gaps(
-    indices: Any,
-    data: Any,
-    indptr: Any,
-    starts: Any,
-    codes: Any,
-    visits: Any,
-    w: Any,
-    t: Any,
-    last: Any,
+    indices: Unsigned,
+    data: Floats | None,
+    indptr: Unsigned | Ints,
+    starts: Ints,
+    codes: Ints,
+    visits: Order,
+    w: Floats,
+    t: Floats,
+    last: Floats,
     work: SequenceWork,
-    gaps: Any,
+    gaps: Floats,
     rivals: Any,
 ) -> None:
     """Write for some sentences the score of the truth minus that of its best rival, and the rivals' labels.
