@@ -106,7 +106,12 @@ BUILT_IN = {
     "MaxMarginClassifier": BuiltIn("estimators.max_margin", {"max-margin": {}}, _PLANES),
     "PassiveAggressiveClassifier": BuiltIn(
         "estimators.passive_aggressive",
-        {"pa": {"C": inf}, "pa1": {}, "pa2": {"loss": "squared_hinge"}},
+        {
+            "pa": {"C": inf},
+            "pa1": {},
+            "pa2": {"loss": "squared_hinge"},
+            "averaged-pa1": {"average": True, "n_iter_no_change": 2},
+        },
         _ONLINE | {"mixing"},
         rule="Passive",
     ),

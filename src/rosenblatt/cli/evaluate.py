@@ -37,7 +37,7 @@ def evaluate(
     label: str | int | None,
     positive: str | None,
     scale: bool | None,
-    learner: str,
+    learner: str | None,
     parameters: dict[str, Any],
     seed: int,
     options: dict[str, Any],

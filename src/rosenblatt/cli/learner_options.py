@@ -41,7 +41,8 @@ class LearnerOption(click.Option):
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """Return the option and its help."""
-        self.help = f"Learner: one of {', '.join(registry.commands())}."
+        default = "[default: averaged; averaged-pa1 where there is text]"
+        self.help = f"Learner: one of {', '.join(registry.commands())}. {default}"
         return super().get_help_record(ctx)
 
 
@@ -123,8 +124,7 @@ NAMED = (*SHARED, "kernel", "budget")
 
 learning = taking(
     [
-        click.option("--learner", cls=LearnerOption, type=LearnerName(), default="averaged", show_default=True,
-                     metavar="NAME"),
+        click.option("--learner", cls=LearnerOption, type=LearnerName(), metavar="NAME"),
         *(_option(name, *choices) for name, choices in SHARED.items()),
         click.option("--kernel", type=KernelType(), help="Kernel, such as 'rbf' or 'polynomial(degree=3, c=1)'."),
         click.option("--budget", type=click.IntRange(1), metavar="N", help="Maximum rows in a kernel model."),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     epilog=f"""\b
 Examples:
   rosenblatt train mail.csv -o spam.model
-  rosenblatt train SMSSpamCollection --target 1 --text 2 -o sms.model --vocabulary
+  rosenblatt train SMSSpamCollection -o sms.model
   rosenblatt train 'clicks-*.parquet' -o clicks.model --checkpoint 1
   rosenblatt train a9a.libsvm -o a9a.model --learner pocket --max-iter 50 --holdout 0.2
   rosenblatt train @digits -o digits.model --learner kernel --set budget=500
@@ -66,7 +66,7 @@ Files of sentences (CoNLL-U, or a token a line with columns) train a tagger, a S
 def train(
     data: tuple[str, ...],
     path: str,
-    learner: str,
+    learner: str | None,
     parameters: dict[str, Any],
     seed: int,
     scale: bool | None,
@@ -104,7 +104,7 @@ def train(
             "workers": workers,
         }
         given = [name for name, value in unused.items() if value is not None]
-        if given or learner != "averaged":
+        if given or learner not in (None, "averaged"):
             raise click.UsageError(
                 f"files of sentences train a SequencePerceptron: drop --{(*given, 'learner')[0]}"
             )

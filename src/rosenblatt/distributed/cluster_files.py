@@ -16,14 +16,14 @@ from rosenblatt.tables.preparation import Preparation, encoding_of
 from rosenblatt.tasks.data import Log, Place, log_info, note_similar, places_of, read_options
 from rosenblatt.tasks.plain_text import count
 from rosenblatt.tasks.summary import TrainingSummary
-from rosenblatt.tasks.training import Training, TrainingResult, named_learner
+from rosenblatt.tasks.training import Training, TrainingResult, default_learner, named_learner
 
 __all__ = ["cluster_of", "train_on_cluster"]
 
 
 def train_on_cluster(
     places: Place | Sequence[Place],
-    learner: Any = "averaged",
+    learner: Any = None,
     *,
     client: Any,
     parameters: Mapping[str, Any] | None = None,
@@ -44,8 +44,8 @@ def train_on_cluster(
     ----------
     places : str, path or several of them
         Files and globs, by names under which every worker finds them.
-    learner : str or estimator
-        A perceptron by name, such as ``"averaged"`` or ``"pa"``, or as an estimator.
+    learner : str, estimator or None
+        A perceptron by name, such as ``"averaged"`` or ``"pa"``, or as an estimator. None: as in `train`.
     client : distributed.Client or str
         The client, or the address of a scheduler.
     parameters, seed, memory, checkpoint, every, resume, progress, log, **options
@@ -76,7 +76,7 @@ class ClusterTraining(Training):
         from rosenblatt.distributed.cluster import Cluster
         from rosenblatt.distributed.sources import partition_files
 
-        self.name, self.estimator = named_learner(self.learner, self.parameters, self.seed)
+        self._choose("averaged" if self.learner is None else self.learner)
         if "mixing" not in abilities(self.estimator):
             raise ParameterError(
                 f"The learner {self.name} is not trained on a cluster; {able_in_words('mixing')} are."
@@ -86,8 +86,13 @@ class ClusterTraining(Training):
             raise ParameterError("A cluster reads files: standard input and built-in sets stay on one machine.")
         cluster, how = Cluster(self.client), read_options(self.options)
         self.blocks: Any = partition_files(cluster, files, how, memory=self.memory, scale=self.scale, log=self.log)
+        if self.learner is None:
+            self._choose(default_learner(self.blocks.recipe))
         note_similar(self.blocks.classes, self.log)
         _log_sizes(len(self.blocks.parts), cluster, self.log)
+
+    def _choose(self, learner: Any) -> None:
+        self.name, self.estimator = named_learner(learner, self.parameters, self.seed)
 
     def prepare(self) -> None:
         """Do nothing: the workers have prepared their partitions."""

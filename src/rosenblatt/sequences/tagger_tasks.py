@@ -161,7 +161,7 @@ class SentenceTraining(Training):
         for name in ("scale", "probabilities", "checkpoint", "resume"):
             if getattr(self, name) not in (None, False) or (name == "scale" and self.scale is not None):
                 raise ParameterError(f"Sentences train a {TAGGER}, which has no {name}. Drop {name}.")
-        if self.learner != "averaged" and type(self.learner).__name__ != TAGGER:
+        if self.learner not in (None, "averaged") and type(self.learner).__name__ != TAGGER:
             raise ParameterError(f"Sentences train a {TAGGER}, not another learner. Drop learner.")
 
     def prepare(self) -> None:

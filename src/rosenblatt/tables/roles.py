@@ -111,6 +111,10 @@ FEW_VALUES = 20
 """A column of this many different values may hold classes, however few rows there are."""
 
 
+FEWEST_TEXTS, MIN_MEAN_WORDS, MIN_MEAN_CHARACTERS = 20, 5, 30
+"""A column of strings is text if it has so many values, and they are so long on average: longer than names are."""
+
+
 @dataclass(frozen=True, slots=True)
 class Roles:
     """The columns of one file by what they are for, each a position from 0.
@@ -166,18 +170,42 @@ def assign(table: Table, options: Options, target: int | None) -> Roles:
     strings = [j for j in plain if table.fields[j].kind == "string" and not table.fields[j].numeric]
     if not used:
         raise _nothing_left(table, target)
-    categorical = tuple(sorted({*asked["categorical"], *strings}))
+    texts, told = _recognise_text(table, strings, options)
+    categorical = tuple(sorted({*asked["categorical"], *strings} - {*texts}))
     doubts = doubtful(table, [j for j in plain if j not in named])
-    notes = () if asked["features"] else (*skipped.values(), *doubts)
+    notes = told if asked["features"] else (*skipped.values(), *doubts, *told)
     return Roles(
         target,
         tuple(j for j in plain if j not in strings),
-        tuple(sorted({*asked["text"]})),
+        tuple(sorted({*asked["text"], *texts})),
         tuple(sorted({*asked["hashed"]})),
         categorical,
         frozenset(k for k, position in enumerate(categorical) if position in asked["categorical"]),
         notes,
     )
+
+
+def _recognise_text(table: Table, strings: Sequence[int], options: Options) -> tuple[list[int], tuple[str, ...]]:
+    """Return the one column of strings that holds texts, with a note, where none was named and one does."""
+    if table.argument or options.text or len(strings) > MOST_LOOKED_AT:
+        return [], ()
+    found = [j for j in strings if _holds_texts(table, j)]
+    if len(found) != 1:
+        return [], ()
+    name = table.fields[found[0]].name
+    other = Remedy("categorical", (name,)) + " takes each as a category"
+    return found, (f"{name!r} holds texts and was read as words; " + other,)
+
+
+def _holds_texts(table: Table, position: int) -> bool:
+    """Return whether a column holds long strings of several words, most of which differ, in its first rows."""
+    if table.fields[position].kind != "string" or table.fields[position].numeric:
+        return False
+    values = [value for value in table.first_values(position) if isinstance(value, str)]
+    if len(values) < FEWEST_TEXTS or 2 * len({*values}) <= len(values):
+        return False
+    words = sum(len(value.split()) for value in values)
+    return words >= MIN_MEAN_WORDS * len(values) and sum(map(len, values)) >= MIN_MEAN_CHARACTERS * len(values)
 
 
 def begin_recipe(table: Table, roles: Roles, options: Options) -> TableRecipe:
@@ -345,6 +373,12 @@ def _target(table: Table, options: Options) -> tuple[int | None, str | None]:
         last -= 1
     lowered = [field.name.lower() for field in table.fields] if table.named else []
     named = [lowered.index(name) for name in TARGETS if name in lowered]
+    if not named and options.labelled and _holds_texts(table, last):
+        for position in range(last):
+            if _holds_classes(table, position):
+                name, other = table.fields[position].name, table.fields[last].name
+                takes = Remedy("target", other) + " takes that"
+                return position, f"{name!r} was taken as the target, because {other!r} holds texts; " + takes
     if not named or not options.labelled:
         return (named[0] if named else last if options.labelled else None), None
     if named == [last]:  # nothing else could be it, so no values are looked at

@@ -218,7 +218,7 @@ def evaluate_folds(
 
     Parameters
     ----------
-    learner : str, estimator or scikit-learn Pipeline
+    learner : str, estimator, scikit-learn Pipeline or None
         A name that ``rosenblatt train --learner`` takes, or an estimator of this package, which is not changed. A
         pipeline that begins with a `TableEncoder` takes tables in memory; the encoder learns from the rows that
         are trained on.
@@ -261,6 +261,7 @@ def evaluate_folds(
     from rosenblatt.rows.batch import as_batch
     from rosenblatt.tables.blocks import MemoryBlocks
     from rosenblatt.tasks.training import (
+        default_learner,
         evaluate_predictions,
         fit_prepared,
         is_regression,
@@ -279,12 +280,14 @@ def evaluate_folds(
                 "The learner is a pipeline: use TableEncoder(scale=True), and set parameters in it."
             )
         return _of_pipeline(learner, data, y, folds=folds, positive=positive, seed=seed, n_jobs=n_jobs)
+    source = None if y is not None else source_of(data, options)
+    if learner is None:
+        learner = default_learner(None if source is None else source.recipe)
     regression = is_regression(named_learner(learner, parameters, seed)[1])
-    if y is not None:
+    if source is None:
         require_no_options(options)
         batch, scale = as_batch(data, y), bool(scale)
     else:
-        source = source_of(data, options)
         with explain_target(source):
             blocks = all_rows(source, numbers=regression)
         describe_reading(source, log)

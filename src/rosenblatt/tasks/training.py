@@ -38,7 +38,7 @@ from rosenblatt.tables.blocks import Blocks, MemoryBlocks
 from rosenblatt.tables.collect import DEFAULT_MEMORY_BYTES, collect, measure, weigh
 from rosenblatt.tables.preparation import Preparation, encoding_of
 from rosenblatt.tables.recipe import Recipe
-from rosenblatt.tables.scaling import Transformation
+from rosenblatt.tables.scaling import Transformation, Weighting
 from rosenblatt.tables.source import Source
 from rosenblatt.tasks.data import (
     Log,
@@ -175,6 +175,11 @@ def named_learner(
     from sklearn.base import clone
 
     return type(learner).__name__, clone(learner)
+
+
+def default_learner(recipe: Recipe | None) -> str:
+    """Return the learner that measures best on most data of a kind, and takes files of any size."""
+    return "averaged" if Weighting.of(recipe) is None else "averaged-pa1"
 
 
 def learns_from_blocks(estimator: Any) -> bool:
@@ -451,7 +456,7 @@ class Training(ABC):
 
 def train(
     data: Any,
-    learner: Any = "averaged",
+    learner: Any = None,
     *,
     parameters: Mapping[str, Any] | None = None,
     label: str | int | None = None,
@@ -481,8 +486,9 @@ def train(
         See `open_data`. Sentences are files in CoNLL-U, or with one token a line and columns (named ``.conllu`` or
         ``.conll``, or with `label`). In memory they are lists of tokens, each a tuple of its columns, such as
         ``("dog", "NOUN")``.
-    learner : str or estimator
+    learner : str, estimator or None
         A name that ``rosenblatt train --learner`` takes, or an estimator of this package, which is not changed.
+        None: "averaged-pa1" where texts are weighted, else "averaged".
         For sentences it can be a `SequencePerceptron` with templates.
     parameters : mapping or None
         Parameters of a learner given by name, and of the `SequencePerceptron` of sentences. There the default of
@@ -571,6 +577,9 @@ class TableTraining(Training):
 
     def open(self) -> None:
         """Make the learner, and read the rows: all into memory if the learner, a holdout or folds need it."""
+        self.source = source_of(self.data, self.options)
+        if self.learner is None:
+            self.learner = default_learner(self.source.recipe)
         self.name, self.estimator = named_learner(self.learner, self.parameters, self.seed, bare=True)
         estimator = self.estimator
         if self.probabilities is not None:
@@ -583,7 +592,6 @@ class TableTraining(Training):
             raise ParameterError(
                 f"The learner {self.name} keeps no checkpoints; {able_in_words('checkpoints')} do."
             )
-        self.source = source_of(self.data, self.options)
         self.scale = scales_by_default(self.source) if self.scale is None else self.scale
         with explain_target(self.source):
             self.blocks = self._read()

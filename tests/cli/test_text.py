@@ -1,0 +1,113 @@
+"""Tables with a column of texts, at the first command as typed."""
+
+import json
+from random import Random
+
+import pytest
+
+SPAM = [
+    "you have won a prize of",
+    "claim your free voucher now",
+    "text WIN to this number to enter",
+    "urgent call",
+]
+HAM = [
+    "are you coming home for dinner",
+    "see you at the station then",
+    "sorry I am late again",
+    "ok call me later",
+]
+
+
+def messages(n=60, seed=0):
+    random = Random(seed)
+    for k in range(n):
+        label, phrases = ("spam", SPAM) if k % 3 == 0 else ("ham", HAM)
+        yield label, f"{random.choice(phrases)} and {random.choice(phrases)}, number {random.randrange(10**6)}"
+
+
+def write_sms(path, n=60, seed=0):
+    path.write_text("".join(f"{label}\t{text}\n" for label, text in messages(n, seed)), encoding="utf-8")
+
+
+def write_csv(path, *, header="label,message", extra=""):
+    rows = [f'{label},"{text}"{extra}' for label, text in messages()]
+    path.write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
+
+
+def notes(ran):
+    return [line for line in ran.err.splitlines() if line.startswith("note: ")]
+
+
+def test_label_tab_message_without_a_header_trains_at_the_first_command(run, tmp_path):
+    write_sms(tmp_path / "SMSSpamCollection")
+    ran = run("train", "SMSSpamCollection", "-o", "sms.model")
+    assert ran.code == 0, ran
+    assert ran.out.startswith("averaged-pa1: 60 rows, 262,144 features, 2 classes (ham 40, spam 20)\n")
+    assert notes(ran) == [
+        "note: 'x1' was taken as the target, because 'x2' holds texts; --target x2 takes that",
+        "note: 'x2' holds texts and was read as words; --categorical x2 takes each as a category",
+    ]
+    write_sms(tmp_path / "more", seed=1)
+    found = json.loads(run("evaluate", "sms.model", "more", "--json").out)
+    assert found["accuracy"] == 1.0
+    (tmp_path / "new.txt").write_text("claim your prize of a free voucher\nsee you home for dinner\n")
+    assert run("predict", "sms.model", "new.txt", "-q").out.split() == ["spam", "ham"]
+
+
+def test_a_column_of_texts_is_recognised_by_its_values(run, tmp_path):
+    write_csv(tmp_path / "t.csv")
+    ran = run("train", "t.csv", "-o", "m")
+    assert notes(ran) == [
+        "note: 'message' holds texts and was read as words; --categorical message takes each as a category"
+    ]
+    assert "averaged-pa1: " in ran.out
+    named = run("train", "t.csv", "--text", "message", "-o", "n")
+    assert notes(named) == []
+    assert named.out.splitlines()[0] == ran.out.splitlines()[0]
+    categories = run("train", "t.csv", "--categorical", "message", "-o", "m")
+    assert categories.out.startswith("averaged: 60 rows, 60 features")
+
+
+def test_two_columns_of_texts_are_named_by_the_user(run, tmp_path):
+    rows = [f'{label},"{text}","{text} {k}"' for k, (label, text) in enumerate(messages())]
+    (tmp_path / "t.csv").write_text("\n".join(["label,subject,body", *rows]) + "\n")
+    assert "2 category columns" in run("train", "t.csv", "-o", "m").err
+    assert "2 texts" in run("train", "t.csv", "--text", "subject,body", "-o", "m").err
+
+
+@pytest.mark.parametrize(
+    "value", ["Braund, Mr. Owen Harris {}", "{} Main Street", "a sentence that is the same in every row"]
+)
+def test_names_and_repeated_strings_stay_categories(run, tmp_path, value):
+    rows = [f'{k % 2},"{value.format(k)}"' for k in range(60)]
+    (tmp_path / "t.csv").write_text("\n".join(["label,name", *rows]) + "\n")
+    assert "1 category column" in run("train", "t.csv", "-o", "m").err
+
+
+def test_the_default_learner_is_of_the_data_and_can_be_chosen(run, tmp_path):
+    write_csv(tmp_path / "t.csv")
+    for options, learner in (
+        ([], "averaged-pa1"),
+        (["--weighting", "count"], "averaged"),
+        (["--learner", "averaged"], "averaged"),
+        (["--learner", "arow"], "arow"),
+        (["--ignore", "message", "--target", "label"], None),
+    ):
+        ran = run("train", "t.csv", "-o", "m", *options)
+        if learner is None:
+            assert ran.code == 2
+        else:
+            assert ran.out.startswith(f"{learner}: "), ran
+    found = json.loads(run("evaluate", "--cv", "3", "t.csv", "--json").out)
+    assert found["learner"] == "averaged-pa1"
+    (tmp_path / "n.csv").write_text("a,y\n1,0\n2,1\n3,1\n0,0\n")
+    assert run("train", "n.csv", "-o", "m").out.startswith("averaged: ")
+
+
+def test_a_model_refuses_another_weighting(run, tmp_path):
+    write_csv(tmp_path / "t.csv")
+    run("train", "t.csv", "-o", "m", "-q")
+    ran = run("predict", "m", "t.csv", "--weighting", "count")
+    assert ran.code == 2
+    assert "the model reads columns as it did in training. Drop --weighting." in ran.err
