@@ -12,7 +12,7 @@ import numpy as np
 from rosenblatt.certify.rationals import exact
 from rosenblatt.exceptions import LabelError, ParameterError, ShapeError
 from rosenblatt.learning.trace import Trace
-from rosenblatt.loops.rules import Confidence, Passive, Power, Rule
+from rosenblatt.loops.rules import Confidence, Margins, Passive, Power, Rule
 from rosenblatt.margins.matrix import Matrix
 from rosenblatt.rows.labels import list_classes
 from rosenblatt.theory.training_set import TrainingSet
@@ -37,6 +37,7 @@ class ObservedRun:
     start: Floats  # the first hypothesis, bias last
     last: Floats | None  # the last hypothesis, None if the trace has counts only
     from_zero: bool  # whether it began at the origin, or at the result of one mistake from there
+    other_rule: str  # why the rule is not the perceptron's
     unfit: str  # why no bound on mistakes applies
     odd_steps: str  # why the steps are not those of a perceptron, whatever they move
 
@@ -78,7 +79,7 @@ class ObservedRun:
     @property
     def unmixed(self) -> str:
         """Why the bound on mixed mistakes does not apply."""
-        if self.passive is not None or self.trace.penalty is not None or self.known.get("tie") == "half":
+        if self.other_rule or self.trace.penalty is not None or self.known.get("tie") == "half":
             return "it is about mistakes that move the weights by η y x"
         if self.margin:
             return f"mistakes are counted with margin={float(self.margin):g}, not 0"
@@ -119,7 +120,7 @@ def read_run(model: Any, X: Any, y: Any, sample: TrainingSet) -> ObservedRun:
     names = {Fraction(0): ORIGIN, Fraction(1): UNIT_BIAS}
     rule = RADIUS if trace.radius is not None else names.get(beta, f"bias={trace.bias:g}")
     own = model._own_rule(Rule()) if hasattr(model, "_own_rule") else None
-    odd = _unfit(known, trace, eta, start)
+    odd, other = _unfit(known, trace, eta, start), _other_rule(own, model)
     return ObservedRun(
         model=model,
         known=known,
@@ -133,7 +134,8 @@ def read_run(model: Any, X: Any, y: Any, sample: TrainingSet) -> ObservedRun:
         start=start,
         last=last,
         from_zero=not start.any() or _is_one_step(start, eta, trace.bias, sample),
-        unfit="" if lifts else _other_rule(own, model) or odd,
+        other_rule=other,
+        unfit="" if lifts else other or odd,
         odd_steps=odd,
     )
 
@@ -159,11 +161,16 @@ def _trace(model: Any) -> Trace:
 
 
 def _other_rule(own: Any, model: Any) -> str:
-    if isinstance(own, Power) and model.p_ > 2:
+    """Return why the bounds of the perceptron are not about a rule; a rule that nothing is known of has none."""
+    if own is None or isinstance(own, Rule | Margins) or (isinstance(own, Power) and model.p_ <= 2):
+        return ""
+    if isinstance(own, Power):
         return "its weights are powers of what steps move; see 'p_norm'"
     if isinstance(own, Passive):
         return "its steps are as long as their rows need; see 'passive'"
-    return "its steps depend on variances, for which no bound is evaluated" if isinstance(own, Confidence) else ""
+    if isinstance(own, Confidence):
+        return "its steps depend on variances, for which no bound is evaluated"
+    return f"its rule is {type(own).__name__}, for which no bound is evaluated"
 
 
 def _unfit(known: Mapping[str, Any], trace: Trace, eta: Fraction, start: Floats) -> str:
