@@ -60,8 +60,22 @@ def train_on_cluster(
     TrainingResult
         With `model`, `summary` and `save`.
     """
-    asked = dict(locals())  # the fields of a training are these arguments
-    return ClusterTraining(data=asked.pop("places"), **asked).run()
+    return ClusterTraining(
+        data=places,
+        learner=learner,
+        client=client,
+        parameters=parameters,
+        mixing=mixing,
+        scale=scale,
+        seed=seed,
+        memory=memory,
+        checkpoint=checkpoint,
+        every=every,
+        resume=resume,
+        progress=progress,
+        log=log,
+        options=options,
+    ).run()
 
 
 @dataclass(eq=False, kw_only=True)

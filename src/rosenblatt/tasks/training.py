@@ -555,13 +555,30 @@ def train(
     >>> rb.train(tagged).model.predict([["the", "dogs", "bark"]])
     [['DET', 'NOUN', 'VERB']]
     """
-    asked = dict(locals())  # the fields of a training are these arguments
+    kind: type[Training] = TableTraining
     if reads_sentences(data, label, options.get("format")):
-        tagger: TrainingResult = find("sequences.tagger_tasks").SentenceTraining(**asked).run()
-        return tagger
-    if columns:
+        kind = find("sequences.tagger_tasks").SentenceTraining
+    elif columns:
         raise ParameterError("columns is for sentences, but the data is a table. Use features.")
-    return TableTraining(**asked).run()
+    return kind(
+        data=data,
+        learner=learner,
+        parameters=parameters,
+        label=label,
+        columns=columns,
+        scale=scale,
+        holdout=holdout,
+        probabilities=probabilities,
+        seed=seed,
+        memory=memory,
+        cache=cache,
+        checkpoint=checkpoint,
+        every=every,
+        resume=resume,
+        progress=progress,
+        log=log,
+        options=options,
+    ).run()
 
 
 @dataclass(eq=False, kw_only=True)
