@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING, Context
 from fractions import Fraction
@@ -143,6 +143,29 @@ class Certificate(ShowsText, ABC):
         return read(text)
 
 
+def proof_text(verdict: str, fields: Mapping[str, Any], *, version: int = 1) -> str:
+    """Return a proof as text, in the format that `check.py` reads: one line for each field, however long."""
+    proof = {"format": "rosenblatt-proof", "version": version, "verdict": verdict, **fields}
+    return "{\n " + ",\n ".join(f"{json.dumps(name)}: {json.dumps(part)}" for name, part in proof.items()) + "\n}"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class OutOfTime:
+    """An answer that a limit ended: `why` says what was being computed, and nothing is proved."""
+
+    why: str
+
+    verdict: ClassVar[str] = "undecided"
+
+    @property
+    def reason(self) -> str:
+        """The reason for the verdict, in one sentence."""
+        return self.why
+
+    def _proof(self) -> dict[str, Any]:
+        raise UndecidedError(f"There is no proof to write: {self.why}")
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Answer(Certificate):
     """An answer to whether a hyperplane separates two classes.
@@ -182,16 +205,8 @@ class Answer(Certificate):
 
     def to_json(self) -> str:
         """Return the proof as text, in the format that `check.py` reads."""
-        proof = {
-            "format": "rosenblatt-proof",
-            "version": 2 if self.data.partitions else 1,
-            "verdict": self.verdict,
-            "bias": self.bias,
-            "data": self.data.to_json(),
-            **self._proof(),
-        }
-        parts = (f"{json.dumps(name)}: {json.dumps(part)}" for name, part in proof.items())
-        return "{\n " + ",\n ".join(parts) + "\n}"  # one line for each part, however long
+        about = {"bias": self.bias, "data": self.data.to_json()}
+        return proof_text(self.verdict, {**about, **self._proof()}, version=2 if self.data.partitions else 1)
 
     def __str__(self) -> str:
         return wording(self)
@@ -495,7 +510,7 @@ class InseparableVerdict(Answer):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Undecided(Answer):
+class Undecided(OutOfTime, Answer):
     """The time limit was reached before an answer was found.
 
     Attributes
@@ -510,18 +525,6 @@ class Undecided(Answer):
     >>> found.verdict, found.reason
     ('undecided', 'Time was over while converting rows to integers. Allow more (time_limit).')
     """
-
-    why: str
-
-    verdict: ClassVar[str] = "undecided"
-
-    @property
-    def reason(self) -> str:
-        """The reason for the verdict, in one sentence."""
-        return self.why
-
-    def _proof(self) -> dict[str, Any]:
-        raise UndecidedError(f"There is no proof to write: {self.why}")
 
 
 def read_verdict(stored: dict[str, Any]) -> InseparableVerdict:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from abc import abstractmethod
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -13,12 +12,18 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from rosenblatt.certify import check
-from rosenblatt.certify.certificate import Certificate, Verification, distinct_labels, written_vector
+from rosenblatt.certify.certificate import (
+    Certificate,
+    OutOfTime,
+    Verification,
+    distinct_labels,
+    proof_text,
+    written_vector,
+)
 from rosenblatt.certify.direct import Argmax, Clash, ClassProblem
 from rosenblatt.certify.fingerprint import Fingerprint
 from rosenblatt.certify.rationals import combined, common, exact
 from rosenblatt.certify.time_limit import Clock, Unsettled
-from rosenblatt.exceptions import UndecidedError
 from rosenblatt.rows.batch import Batch, as_batch
 from rosenblatt.rows.features import require_finite
 
@@ -67,17 +72,8 @@ class DirectAnswer(Certificate):
 
     def to_json(self) -> str:
         """Return the proof as text, in the format that `check.py` reads."""
-        proof = {
-            "format": "rosenblatt-proof",
-            "version": 1,
-            "verdict": self.verdict,
-            "bias": self.bias,
-            "data": {**vars(self.data), "classes": list(self.data.classes)},
-            **self._proof(),
-        }
-        return (
-            "{\n " + ",\n ".join(f"{json.dumps(name)}: {json.dumps(part)}" for name, part in proof.items()) + "\n}"
-        )
+        about = {"bias": self.bias, "data": {**vars(self.data), "classes": list(self.data.classes)}}
+        return proof_text(self.verdict, {**about, **self._proof()})
 
     def verify(self, X: Any, y: Any) -> Verification:
         """Check the proof on data, exactly; see `Certificate.verify`."""
@@ -233,7 +229,7 @@ class DirectInseparable(DirectAnswer):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class DirectUndecided(DirectAnswer):
+class DirectUndecided(OutOfTime, DirectAnswer):
     """The limit was reached before an answer was found.
 
     Attributes
@@ -248,18 +244,6 @@ class DirectUndecided(DirectAnswer):
     >>> rb.certify(X, ["low", "middle", "high"], multiclass="direct", time_limit=0).verdict
     'undecided'
     """
-
-    why: str
-
-    verdict: ClassVar[str] = "undecided"
-
-    @property
-    def reason(self) -> str:
-        """The reason for the verdict, in one sentence."""
-        return self.why
-
-    def _proof(self) -> dict[str, Any]:
-        raise UndecidedError(f"There is no proof to write: {self.why}")
 
     def _fault(self, batch: Batch) -> str:
         return "An undecided question has no proof."

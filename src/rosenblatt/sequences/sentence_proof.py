@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,10 +10,9 @@ from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
 
 from rosenblatt.certify import check
-from rosenblatt.certify.certificate import Certificate, Verification
+from rosenblatt.certify.certificate import Certificate, OutOfTime, Verification, proof_text
 from rosenblatt.certify.rationals import common, root_above, root_below
 from rosenblatt.certify.time_limit import Clock
-from rosenblatt.exceptions import UndecidedError
 from rosenblatt.sequences.exchanges import Inconsistency
 from rosenblatt.sequences.sentence_problem import Labelled, SequenceProblem, SequenceScores
 
@@ -94,16 +92,8 @@ class SequenceAnswer(Certificate):
 
     def to_json(self) -> str:
         """Return the proof as text, in the format that `check.py` reads."""
-        proof = {
-            "format": "rosenblatt-proof",
-            "version": 1,
-            "verdict": self.verdict,
-            "data": dict(vars(self.data)),
-            **self._proof(),
-        }
-        return (
-            "{\n " + ",\n ".join(f"{json.dumps(name)}: {json.dumps(part)}" for name, part in proof.items()) + "\n}"
-        )
+        about = {"data": dict(vars(self.data))}
+        return proof_text(self.verdict, {**about, **self._proof()})
 
     def verify(self, X: Any, y: Any) -> Verification:
         """Check the proof on sentences and their labels, exactly.
@@ -321,7 +311,7 @@ class SequenceInseparable(SequenceAnswer):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class SequenceUndecided(SequenceAnswer):
+class SequenceUndecided(OutOfTime, SequenceAnswer):
     """The limit was reached before an answer was found.
 
     Attributes
@@ -337,18 +327,6 @@ class SequenceUndecided(SequenceAnswer):
     >>> tagger.certify(X, y, time_limit=0).verdict
     'undecided'
     """
-
-    why: str
-
-    verdict: ClassVar[str] = "undecided"
-
-    @property
-    def reason(self) -> str:
-        """The reason for the verdict, in one sentence."""
-        return self.why
-
-    def _proof(self) -> dict[str, Any]:
-        raise UndecidedError(f"There is no proof to write: {self.why}")
 
     def _fault(self, problem: SequenceProblem) -> str:
         return "An undecided question has no proof."
