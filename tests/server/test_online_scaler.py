@@ -9,6 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
 
 import rosenblatt as rb
+from rosenblatt.cli.main import main
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.server.host import Host
 from tests.server.serving import calling, hosted, quiet
@@ -164,3 +165,38 @@ def test_a_scaler_before_other_steps_is_refused(tmp_path):
     quiet(lambda: model.fit(ROWS, LABELS))
     with pytest.raises(ParameterError, match="directly before the learner"):
         Host(tmp_path / "data", saved(model, tmp_path))
+
+
+def test_the_command_line_trains_what_a_server_goes_on_with(tmp_path):
+    pd.DataFrame(ROWS[:FIRST], columns=NAMES).assign(state=LABELS[:FIRST]).to_csv(tmp_path / "t.csv", index=False)
+    command = [str(tmp_path / "t.csv"), "-o", str(tmp_path / "m.model"), "--learner", "perceptron"]
+    assert quiet(lambda: main(["train", *command, "--online-scale"])) == 0
+    model = rb.load(tmp_path / "m.model")
+    assert [name for name, _ in model.steps] == ["encoder", "online", "learner"]
+    assert figures(model[1:]) == figures(pipeline())
+    assert model[-1].coef_.tobytes() == pipeline()[-1].coef_.tobytes()
+
+    async def served():
+        async with calling(tmp_path / "data", {"m": str(tmp_path / "m.model")}) as call:
+            await taught(call, list(range(FIRST, 60)))
+            return await exported(call, tmp_path)
+
+    found = asyncio.run(served())
+    expected = by_hand(pipeline())
+    assert figures(found[1:]) == figures(expected)
+    table = pd.DataFrame(ROWS, columns=NAMES)
+    assert found.decision_function(table).tobytes() == expected.decision_function(table).tobytes()
+
+
+def test_an_online_scale_is_for_tables_of_numbers_on_one_machine(tmp_path, capsys):
+    (tmp_path / "t.csv").write_text("a,b,y\n1,x,0\n2,z,1\n3,x,0\n")
+    command = ["train", str(tmp_path / "t.csv"), "-o", str(tmp_path / "m"), "--target", "y", "--online-scale"]
+    for more, said in (
+        (["--categorical", "b"], "needs a number for every feature"),
+        (["--ignore", "b", "--scale"], "drop --scale"),
+        (["--ignore", "b", "--probabilities"], "calibrated"),
+        (["--ignore", "b", "--workers", "2"], "one machine"),
+    ):
+        assert main([*command, *more]) != 0
+        assert said in " ".join(capsys.readouterr().err.split())
+    assert not (tmp_path / "m").exists()

@@ -55,6 +55,7 @@ def test_the_function_and_the_command_have_one_set_of_defaults():
     usual |= {each.name: each.default for each in fields(Options)} | {"parameters": {}}
     alike = {"memory": usual.pop("memory") >> 20, "no_cache": usual.pop("cache") == "no"}
     alike["checkpoint"] = usual.pop("checkpoint")
+    alike["online_scale"] = usual["scale"] == "online"
     command = command_of_train.make_context("train", ["t.csv", "-o", "m"]).params
     options = {name: value for name, value in command.items() if name not in OF_THE_COMMAND}
     parameters = {name: options.pop(name) for name in (*NAMED, "settings")}

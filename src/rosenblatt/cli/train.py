@@ -40,6 +40,8 @@ Files of sentences (CoNLL-U, or a token a line with columns) train a tagger, a S
               help="Model file to write.")  # fmt: skip
 @learning
 @SCALE
+@click.option("--online-scale", is_flag=True, help="Standardise numbers by an online scaler, which goes on "
+              "learning means and deviations in rosenblatt serve.")  # fmt: skip
 @click.option("--holdout", type=click.FloatRange(0, 1, min_open=True, max_open=True), metavar="SHARE",
               help="Hold out this share of rows to test the model (all in memory).")  # fmt: skip
 @click.option("--probabilities", type=click.Choice(["sigmoid", "isotonic"]), is_flag=False, flag_value="sigmoid",
@@ -70,6 +72,7 @@ def train(
     parameters: dict[str, Any],
     seed: int,
     scale: bool | None,
+    online_scale: bool,
     holdout: float | None,
     probabilities: str | None,
     label: str | int | None,
@@ -93,10 +96,16 @@ def train(
     from rosenblatt.tasks.training import train as train_model
 
     require_place(path)
+    if online_scale:
+        if scale is not None:
+            raise click.UsageError("--online-scale is another way to scale: drop --scale or --no-scale.")
+        if address is not None or workers is not None:
+            raise click.UsageError("--online-scale needs all rows on one machine. Drop --dask and --workers.")
     sentences = reads_sentences(data, label, options["format"])
     if sentences:
         unused = {
             "scale": scale,
+            "online-scale": online_scale or None,
             "probabilities": probabilities,
             "checkpoint": checkpoint,
             "resume": resume or None,
@@ -115,7 +124,7 @@ def train(
     saved = None if checkpoint is None and not resume else checkpoint_of(path)
     how: dict[str, Any] = {
         "parameters": parameters,
-        "scale": scale,
+        "scale": "online" if online_scale else scale,
         "seed": seed,
         "memory": memory << 20,
         "checkpoint": saved,

@@ -95,6 +95,8 @@ class ClusterTraining(Training):
             raise ParameterError(
                 f"The learner {self.name} is not trained on a cluster; {able_in_words('mixing')} are."
             )
+        if self.scale == "online":
+            raise ParameterError("An online scaler needs all rows on one machine. Use another way to scale.")
         files = places_of(self.data)
         if any(place == "-" or place.startswith("@") for place in files):
             raise ParameterError("A cluster reads files: standard input and built-in sets stay on one machine.")

@@ -14,6 +14,7 @@ from rosenblatt.loops.layout import CSR, Rows
 from rosenblatt.rows.features import Features
 from rosenblatt.rows.reals import read_only
 from rosenblatt.tables.recipe import NAME
+from rosenblatt.tables.scaling import Scaling
 from rosenblatt.typing import Floats, Ints
 
 __all__ = ["ONLINE_SCALING", "Figures", "OnlineScaling", "require_figures", "too_large"]
@@ -134,6 +135,11 @@ class OnlineScaling:
         how = {"with_mean": self.with_mean, "with_std": self.with_std}
         self.figures, scaled = self.figures.learn(self._dense(rows), scaled=True, **how)
         return read_only(scaled)
+
+    def as_scaling(self) -> Scaling:
+        """Return a scaling that no longer learns, with the same bits."""
+        mean, deviation = self.divisors()
+        return Scaling(np.zeros_like(deviation) if mean is None else mean, deviation)
 
     def divisors(self) -> tuple[Floats | None, Floats]:
         """Return what is subtracted and what divides; infinity where a value becomes 0."""

@@ -73,8 +73,10 @@ class LastMargin:
         return f"{line}; mistake bound (R/γ)², with the bias as a feature: {bound}"
 
 
-def margin_of(estimator: Any, blocks: Blocks) -> LastMargin | None:
+def margin_of(estimator: Any, blocks: Blocks, *, scaled: bool = False) -> LastMargin | None:
     """Measure the last hyperplane of a run on its training rows; None unless it separated two classes.
+
+    `scaled` says that the rows were standardised, and the weights left as they are.
 
     A hyperplane that separates the rows proves a bound on the mistakes: if a unit vector has margin γ on all rows,
     extended by a constant feature for the bias, a run from zero makes at most C² / γ² mistakes.
@@ -96,7 +98,7 @@ def margin_of(estimator: Any, blocks: Blocks) -> LastMargin | None:
     if not (least > 0.0 and norm > 0.0):
         return None
     bound = _bound(estimator, weights, least, square)
-    return LastMargin(least / norm, square**0.5, bound, blocks.scaling is not None)
+    return LastMargin(least / norm, square**0.5, bound, scaled or blocks.scaling is not None)
 
 
 def _bound(estimator: Any, weights: Floats, least: float, square: float) -> float | None:

@@ -7,11 +7,11 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ from rosenblatt.learning.checkpoint import discard
 from rosenblatt.learning.scaled import transform_blocks
 from rosenblatt.learning.visitor import hold_out
 from rosenblatt.loops.compilation import Seconds, Stopwatch
+from rosenblatt.loops.layout import CSR
 from rosenblatt.models.files import write_model
 from rosenblatt.models.stored import EstimatorPredictor
 from rosenblatt.registry import able_in_words, name_of
@@ -36,6 +37,7 @@ from rosenblatt.rows.labels import encode_labels
 from rosenblatt.rows.pairs import PairEvaluation, as_groups
 from rosenblatt.tables.blocks import Blocks, MemoryBlocks
 from rosenblatt.tables.collect import DEFAULT_MEMORY_BYTES, collect, measure, weigh
+from rosenblatt.tables.online_scaling import Figures, OnlineScaling
 from rosenblatt.tables.preparation import Preparation, encoding_of
 from rosenblatt.tables.recipe import Recipe
 from rosenblatt.tables.scaling import Transformation, Weighting
@@ -391,7 +393,7 @@ class Training(ABC):
     parameters: Mapping[str, Any] | None = None
     label: str | int | None = None
     columns: Sequence[str | int] | None = None
-    scale: bool | None = None
+    scale: bool | Literal["online"] | None = None
     holdout: float | None = None
     probabilities: str | None = None
     seed: int = 0
@@ -461,7 +463,7 @@ def train(
     parameters: Mapping[str, Any] | None = None,
     label: str | int | None = None,
     columns: Sequence[str | int] | None = None,
-    scale: bool | None = None,
+    scale: bool | Literal["online"] | None = None,
     holdout: float | None = None,
     probabilities: str | None = None,
     seed: int = 0,
@@ -499,10 +501,11 @@ def train(
         CoNLL-U, and the last column of other files.
     columns : sequence of str or int, or None
         Of sentences: the columns that a token consists of, its word first. By default ``form``, or the first one.
-    scale : bool or None
+    scale : bool, "online" or None
         Whether to standardise the numbers of a table, or to divide sparse features by their deviations. The
         weights of linear models are turned into weights of the original features afterwards. None: yes for tables,
-        no for sparse files and worked examples such as ``@xor``.
+        no for sparse files and worked examples such as ``@xor``. "online" puts an `OnlineScaler` before the
+        learner, which goes on learning means and deviations in a server; it takes tables of numbers alone.
     holdout : float or None
         The share of each class that is not trained on, to measure the model; of all rows in a regression, of all
         groups in a ranking, and of all sentences. All rows are then kept in memory.
@@ -588,6 +591,7 @@ class TableTraining(Training):
     source: Source = field(init=False)
     blocks: Any = field(init=False)
     groups: Any = None
+    online: OnlineScaling | None = None
     held: Batch | None = None
     held_groups: Any = None
     all_data: str | None = None
@@ -609,6 +613,11 @@ class TableTraining(Training):
             raise ParameterError(
                 f"The learner {self.name} keeps no checkpoints; {able_in_words('checkpoints')} do."
             )
+        if self.scale == "online" and (self.probabilities is not None or takes_groups(estimator)):
+            raise ParameterError(
+                "An online scaler goes on learning, so that it suits neither calibrated probabilities nor a "
+                "ranking. Drop one of them."
+            )
         self.scale = scales_by_default(self.source) if self.scale is None else self.scale
         with explain_target(self.source):
             self.blocks = self._read()
@@ -618,7 +627,8 @@ class TableTraining(Training):
 
     def _read(self) -> Any:
         source, estimator = self.source, self.estimator
-        if self.holdout is not None or self.probabilities is not None or not learns_from_blocks(estimator):
+        asked = self.holdout is not None or self.probabilities is not None or self.scale == "online"
+        if asked or not learns_from_blocks(estimator):
             return all_rows(source, numbers=is_regression(estimator))
         return collect(
             source,
@@ -638,8 +648,26 @@ class TableTraining(Training):
         if self.holdout is not None:
             self._hold_out(self.holdout)
         recipe, fill = self.blocks.facts.recipe, fills_means(self.source)
+        if self.scale == "online":
+            self._prepare_online(recipe, fill)
+            return
         self.before = preparation(self.blocks, recipe, fill=fill, scale=bool(self.scale))
         self.prepared = transform_blocks(self.blocks, *self.before)
+
+    def _prepare_online(self, recipe: Recipe | None, fill: bool) -> None:
+        """Scale rows by an online scaler that has met all of them; the weights stay those of scaled rows."""
+        before = preparation(self.blocks, recipe, fill=fill, scale=False)
+        filled = transform_blocks(self.blocks, *before).whole
+        if filled is None or isinstance(filled.rows, CSR):
+            raise ParameterError(
+                "An online scaler needs a number for every feature, but these rows are sparse: they have words or "
+                "categories, or come from a sparse file. Use a table of numbers alone, or another way to scale."
+            )
+        self.online = OnlineScaling(True, True, Figures.of(filled.n_features), filled.names)
+        self.online.learn(filled.rows)
+        batch = replace(filled, rows=self.online.scale(filled.rows))
+        self.prepared = MemoryBlocks(batch, self.blocks.boundaries, facts=self.blocks.facts)
+        self.before = before._replace(scaling=self.online.as_scaling())
 
     def _hold_out(self, share: float) -> None:
         blocks, groups = self.blocks, self.groups
@@ -657,7 +685,7 @@ class TableTraining(Training):
     def judge(self, seconds: Seconds, *, interrupted: bool) -> TrainingResult:
         """Turn the weights into those of unscaled features, calibrate, and measure the model."""
         estimator, blocks = self.estimator, self.blocks
-        left = unscaled(estimator, self.before)
+        left = unscaled(estimator, self.before) if self.online is None else self.before
         recipe, calibration = blocks.facts.recipe, None  # complete only now, if training read the source
         if self.probabilities is not None and not interrupted:
             again = partial(named_learner, self.learner, self.parameters, self.seed, bare=True)
@@ -673,7 +701,7 @@ class TableTraining(Training):
             self.name,
             estimator,
             self.prepared,
-            margin_of(estimator, self.prepared),
+            margin_of(estimator, self.prepared, scaled=self.online is not None),
             trained_on=trained_on,
             held_out=held_out,
             seconds=seconds,
@@ -690,8 +718,10 @@ class TableTraining(Training):
             "held_out": self.holdout,
             "all_data": self.all_data,  # with the rows held out
         }
+        if self.online is not None:
+            left = left._replace(scaling=None)
         encoding = encoding_of(recipe, left, blocks.names, blocks.n_features)
-        done = Preparation(() if encoding is None else (encoding,))
+        done = Preparation(tuple(step for step in (encoding, self.online) if step is not None))
         return TrainingResult(estimator, done, summary, provenance, calibration, self.checkpoint)
 
 
