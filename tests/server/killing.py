@@ -1,6 +1,6 @@
 """Kill a server again and again while 16 clients use it.
 
-``python -m tests.server.killing FOLDER KILLS [--mutant NAME] [--workers N]``
+``python -m tests.server.killing FOLDER KILLS [--mutant NAME] [--workers N] [--scaled]``
 
 One process forks servers and kills them; those with workers are killed alone, or with all their workers. Another
 one holds the clients: each teaches and asks in turn, and repeats what was not answered with the same key. In the
@@ -27,6 +27,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
+from sklearn.pipeline import Pipeline, make_pipeline
 
 import rosenblatt as rb
 from rosenblatt.server import writer as writing
@@ -86,14 +87,28 @@ class Forgets(Writer):
 MUTANTS = {"answers-first": AnswersFirst, "folds-first": FoldsFirst, "forgets-keys": Forgets}
 
 
-def make_model(path):
-    """Write an averaged perceptron of three classes."""
+def make_model(path, *, scaled=False):
+    """Write an averaged perceptron of three classes, alone or after an online scaler."""
     rng = np.random.default_rng(0)
     X = rng.integers(-3, 4, (30, 3)).astype(float)
     y = np.array(LABELS)[np.argmax(X, axis=1)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        rb.save(rb.Perceptron(average=True, max_iter=2, decide=False).fit(X, y), path)
+        learner = rb.Perceptron(average=True, max_iter=2, decide=False)
+        rb.save((make_pipeline(rb.OnlineScaler(), learner) if scaled else learner).fit(X, y), path)
+
+
+def parts_of(model):
+    """Return the scaler of a model, if it has one, and its learner."""
+    return (model[0], model[-1]) if isinstance(model, Pipeline) else (None, model)
+
+
+def learn(model, x, label):
+    """Learn one row by the methods of estimators alone."""
+    scaler, learner = parts_of(model)
+    learner.learn_one(x if scaler is None else scaler.transform_one(x), label)
+    if scaler is not None:
+        scaler.learn_one(x)
 
 
 class Client(threading.Thread):
@@ -198,10 +213,10 @@ def forked(act, *arguments):
         os._exit(code)
 
 
-def run(folder, kills, kind=Writer, workers=0):
+def run(folder, kills, kind=Writer, workers=0, *, scaled=False):
     """Kill as often as asked for, then check everything; return what there was to check."""
     writing.DIGEST_EVERY = 20
-    make_model(folder / "m.model")
+    make_model(folder / "m.model", scaled=scaled)
     warm(folder)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -278,7 +293,7 @@ def warm(folder):
     import uvicorn  # noqa: F401
 
     model = rb.load(folder / "m.model")
-    model.learn_one(np.array(PROBE[0]), "a")
+    learn(model, np.array(PROBE[0]), "a")
     host = Host(folder / "warm", {"m": folder / "m.model"})
     host.models["m"].fold([host.models["m"].accept(host.models["m"].features(PROBE), ["a"], None)[0]])
     host.close()
@@ -313,14 +328,15 @@ def check(folder):
 def compare(folder, history, events, seen, learned):
     """Learn the journal by `learn_one` alone, and compare answers, predictions and the state."""
     model = rb.load(folder / "m.model")
+    scaler, learner = parts_of(model)
     scores, mistakes = {0: model.decision_function(PROBE)[0].tolist()}, {}
     for seq in sorted(events):
         event = decode_event(events[seq].body)
         assert isinstance(event, LearnEvent)
-        before = model.n_mistakes_
+        before = learner.n_mistakes_
         for x, label in zip(event.rows.features().rows, event.labels, strict=True):
-            model.learn_one(np.array(x), label)
-        mistakes[seq] = model.n_mistakes_ - before
+            learn(model, np.array(x), label)
+        mistakes[seq] = learner.n_mistakes_ - before
         scores[seq] = model.decision_function(PROBE)[0].tolist()
     for _, _, answer in learned:
         assert answer["mistakes"] == mistakes[answer["version"]], "another number of mistakes"
@@ -329,8 +345,10 @@ def compare(folder, history, events, seen, learned):
         assert score == scores[version], f"a prediction showed another version {version} than the journal has"
     replica = history.replica_at(history.newest)
     assert replica.decide(replica_rows())[1][0] == scores[history.newest], "a replay gives other scores"
-    assert (replica.online.stream.state.w == model._state.w).all(), "a replay gives other weights"
-    assert (replica.online.stream.state.u == model._state.u).all(), "a replay gives other averages"
+    assert (replica.online.stream.state.w == learner._state.w).all(), "a replay gives other weights"
+    assert (replica.online.stream.state.u == learner._state.u).all(), "a replay gives other averages"
+    if scaler is not None:
+        assert replica.online.scaler.figures.mean.tolist() == scaler.mean_.tolist(), "a replay gives other means"
 
 
 def replica_rows():
@@ -347,6 +365,7 @@ if __name__ == "__main__":
     parser.add_argument("kills", type=int)
     parser.add_argument("--mutant", choices=sorted(MUTANTS))
     parser.add_argument("--workers", type=int, default=0)
+    parser.add_argument("--scaled", action="store_true")
     given = parser.parse_args()
-    found = run(given.folder, given.kills, MUTANTS.get(given.mutant, Writer), given.workers)
+    found = run(given.folder, given.kills, MUTANTS.get(given.mutant, Writer), given.workers, scaled=given.scaled)
     print(f"{given.kills} kills: {json.dumps(found)}")

@@ -32,6 +32,13 @@ def test_nothing_acknowledged_is_lost(tmp_path):
     assert "kills: " in said
 
 
+@pytest.mark.parametrize("more", [[], ["--workers", "2"]], ids=["alone", "workers"])
+def test_an_online_scaler_is_replayed_after_kills(tmp_path, more):
+    code, said, wrong = killed(tmp_path, min(KILLS, 5), "--scaled", *more)
+    assert code == 0, wrong
+    assert "kills: " in said
+
+
 @pytest.mark.slow
 def test_nothing_acknowledged_is_lost_in_many_kills(tmp_path):
     """500 kills before a release: `make test-all` sets KILLS to 1000."""
