@@ -434,7 +434,7 @@ def test_a_message_keeps_its_parts():
 
 def test_an_error_is_data():
     with pytest.raises(FormatError) as caught:
-        rb.TableEncoder().fit([{"age": 1.0}, {"age": None}])
+        rb.TableEncoder(missing="error").fit([{"age": 1.0}, {"age": None}])
     error = caught.value
     assert (error.code, error.row, error.column, error.file, error.line) == ("missing-value", 1, "age", None, None)
     assert [str(each) for each in error.remedies] == ["missing='zero'", "missing='mean'"]

@@ -114,7 +114,7 @@ def test_rows_held_out_are_not_trained_on(done, tmp_path):
 
 def test_missing_numbers(run, done, tmp_path):
     (tmp_path / "t.csv").write_text("a,b,label\n1,2,x\n,4,y\n3,,y\n-1,0,x\n")
-    ran = run("train", "t.csv", "-o", "m")
+    ran = run("train", "t.csv", "-o", "m", "--missing", "error")
     assert ran.code == 2
     assert "t.csv:3:1" in ran.err
     done("train", "t.csv", "-o", "m", "--missing", "mean", "--learner", "perceptron", "--no-scale")

@@ -1,5 +1,6 @@
 """The encoder of tables: the same features from files and from frames, as scikit-learn expects a transformer."""
 
+import datetime
 import io
 import pickle
 
@@ -189,7 +190,7 @@ def test_unseen_categories_and_missing_values():
 
 
 def test_errors_name_row_column_and_parameter():
-    encoder = rb.TableEncoder().fit(THINGS)
+    encoder = rb.TableEncoder(missing="error").fit(THINGS)
     broken = THINGS.copy()
     broken.loc[2, "size"] = np.nan
     with pytest.raises(FormatError) as caught:
@@ -202,8 +203,8 @@ def test_errors_name_row_column_and_parameter():
     broken.loc[1, "colour"] = None
     names = rb.TableEncoder(ignore=["size", "zip", "note", "heavy"]).fit(broken).get_feature_names_out()
     assert names.tolist() == ["colour=red", "colour is missing", "colour=brown"]
-    with pytest.raises(FormatError, match=r"column 'when' holds values of type timestamp.*ignore=\['when'\], or"):
-        rb.TableEncoder().fit(THINGS.assign(when=pd.Timestamp("2020-01-01")))
+    with pytest.raises(FormatError, match=r"column 'when' holds values of type time64.*ignore=\['when'\], or"):
+        rb.TableEncoder().fit(THINGS.assign(when=datetime.time(12, 30)))
     with pytest.raises(FormatError, match=r"row 0, column 'id'.*beyond 2\^53.*ignore=\['id'\].*hashed=\['id'\]"):
         rb.TableEncoder().fit(pd.DataFrame({"id": [2**60 + 1, 3]}))
     many = pd.DataFrame({"name": [f"n{k}" for k in range(1001)]})

@@ -256,7 +256,7 @@ def test_truth_values_are_numbers(table):
 @pytest.mark.parametrize("day", ["2020-01-0{}", "2020-01-01 1{}:00:00", "0{}.12.2020", "1/{}/20"])
 def test_dates_are_left_out(table, day):
     path = table(f"day,a,y\n{day.format(1)},1,p\n{day.format(2)},2,q\n")
-    X, _, source = read(path)
+    X, _, source = read(path, date="none")
     assert X.tolist() == [[1], [2]]
     assert source.notes == (
         "'day' holds dates or times and was left out; categorical=['day'] takes each as a category",
@@ -265,7 +265,7 @@ def test_dates_are_left_out(table, day):
     assert X.tolist() == [[1, 1, 0], [2, 0, 1]]
     assert not source.notes
     with pytest.raises(FormatError, match=r"'day' holds values of type (date|timestamp).*ignore=\['day'\]"):
-        read(path, features=("day", "a"))
+        read(path, features=("day", "a"), date="none")
 
 
 def test_every_spelling_of_missing(table):

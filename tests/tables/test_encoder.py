@@ -81,6 +81,8 @@ def test_any_number_of_threads_refuses_the_same_rows(tmp_path, skip_bad):
         assert alone[5][0] == 3
     else:
         assert ":152:" in alone[1]
+        assert "(line 153)" in alone[1]
+        assert "the label is missing (line 302)" in alone[1]
         assert len(alone[0]) > 3
     for n_jobs in THREADS:
         found = everything(path, n_jobs, skip_bad=skip_bad)

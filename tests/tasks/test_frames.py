@@ -127,9 +127,10 @@ def test_missing_values_and_dates_of_a_frame():
     frame = PEAKS.assign(day=[datetime.date(2024, 1, 1 + k % 28) for k in range(60)])
     frame.loc[3, "size"] = None
     with pytest.raises(FormatError, match="the data frame:4:1: 'size' is missing"):
-        rb.train(frame, target="species")
+        rb.train(frame, target="species", missing="error")
     said = []
     trained = rb.train(frame, target="species", missing="mean", scale=True, log=said.append)
     assert trained.summary.n_rows == 60
-    assert any("'day' holds dates or times and was left out" in line for line in said)
-    assert rb.train(frame, target="species", skip_bad=True, scale=True).summary.n_rows == 59
+    assert any("dates became numbers: 'day' (days and weekday)" in line for line in said)
+    strict = rb.train(frame, target="species", missing="error", skip_bad=True, scale=True)
+    assert strict.summary.n_rows == 59

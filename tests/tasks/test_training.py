@@ -52,7 +52,7 @@ def test_the_model_of_the_command(table, tmp_path, learner, scale):
 
 def test_the_function_and_the_command_have_one_set_of_defaults():
     usual = {name: each.default for name, each in signature(rb.train).parameters.items()}
-    usual |= {each.name: each.default for each in fields(Options)} | {"parameters": {}}
+    usual |= {each.name: each.default for each in fields(Options)} | {"parameters": {}, "missing": None}
     alike = {"memory": usual.pop("memory") >> 20, "no_cache": usual.pop("cache") == "no"}
     alike["checkpoint"] = usual.pop("checkpoint")
     alike["online_scale"] = usual["scale"] == "online"

@@ -73,7 +73,7 @@ def certify(
     """Decide exactly whether a hyperplane separates the classes of DATA, and prove it."""
     from rosenblatt.certify.certificate import Answer, wording
     from rosenblatt.certify.separability import certify as decide
-    from rosenblatt.tasks.data import holding, read_table, reads_sentences, require_apart
+    from rosenblatt.tasks.data import filled_table, holding, reads_sentences, require_apart, source_of
 
     require_apart(path, data)
     of_sentences = {
@@ -87,12 +87,15 @@ def certify(
         _require_none(of_tables, "files of sentences have")
         return _certify_sentences(data, path, label, of_sentences, time_limit, options, output)
     _require_none(of_sentences, "tables, whose labels are named by --target, have")
-    X, y, names = read_table(*data, log=output.remark, **options)
+    (X, y, names), means = filled_table(source_of(data, options), output.remark)
+    if means:
+        told = ", ".join(f"{name!r} {mean:.6g}" for name, mean in [*means.items()][:6]) + ", …" * (len(means) > 6)
+        output.remark(f"note: the proof is about rows whose missing numbers were filled with means: {told}")
     if len(set(y.tolist())) == 1:
         output.remark(f"note: all rows have the label {y[0]!s}, so there is nothing to separate")
     answer = decide(X, y, bias=not no_bias, margin=margin, ties=ties, multiclass=multiclass, time_limit=time_limit)
     answer = answer if names is None else answer.renamed(names)
-    proof = None if answer.verdict == "undecided" else holding(answer.to_json(), options)
+    proof = None if answer.verdict == "undecided" else holding(answer.to_json(), options, means)
     _write(path, proof, data, "rows", output)
     n_rows, n_features = X.shape
     value = {"verdict": answer.verdict, "reason": answer.reason, "rows": n_rows, "features": n_features}

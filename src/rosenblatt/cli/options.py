@@ -18,7 +18,7 @@ import click
 from rosenblatt.escaping import json_text, printable_lines
 from rosenblatt.exceptions import Message, Remedy, Term
 from rosenblatt.tables.formats import CORPUS_FORMATS, FORMATS
-from rosenblatt.tables.reading import MOST_BITS, MOST_NGRAMS, THOUSANDS, WEIGHTINGS, Column, Options
+from rosenblatt.tables.reading import MISSING_RULES, MOST_BITS, MOST_NGRAMS, THOUSANDS, WEIGHTINGS, Column, Options
 from rosenblatt.threads import using
 
 __all__ = [
@@ -207,6 +207,8 @@ SEVERAL = ("features", "ignore", "text", "categorical", "hashed")  # "na" is a t
 def _gather_reading(values: dict[str, Any]) -> dict[str, Any]:
     for name in SEVERAL:
         values[name] = tuple(chain.from_iterable(values[name]))
+    if values["missing"] is None:  # what is usual depends on the task
+        del values["missing"]
     return values | {
         "options": {each.name: values.pop(each.name) for each in fields(Options) if each.name in values}
     }
@@ -228,8 +230,12 @@ reading = taking(
         click.option("--bits", type=click.IntRange(1, MOST_BITS), metavar="N", default=18, show_default=True,
                      help="Hash words into 2^N features."),
         click.option("--vocabulary", is_flag=True, help="Store the words, so that weights have names."),
-        click.option("--missing", type=click.Choice(["error", "zero", "mean"]), default="error", show_default=True,
-                     help="How to fill missing numbers; missing categories are a category of their own."),
+        click.option("--missing", type=click.Choice(MISSING_RULES), help="How to fill missing numbers: not at "
+                     "all, by 0, by the mean, or by the mean and a feature that marks them; missing categories "
+                     "are a category of their own. [default: indicator for training, error for proofs; a model "
+                     "fills as in training]"),
+        click.option("--date", type=click.Choice(["auto", "none"]), default="auto", show_default=True,
+                     help="Turn dates into numbers (days, with month and weekday), or leave them out."),
         click.option("--na", multiple=True, metavar="WORD", help="Another word for missing values, such as -999; "
                      "=WORD: this one instead of the usual ones."),
         click.option("--skip-bad", is_flag=True, help="Leave out rows that cannot be read, and count them."),

@@ -90,7 +90,7 @@ def train(
 ) -> None:
     """Train a model on DATA, print a summary, and save the model."""
     from rosenblatt.atomic import require_place
-    from rosenblatt.tasks.data import open_data, open_sentences, reads_sentences, require_apart
+    from rosenblatt.tasks.data import open_sentences, reads_sentences, require_apart, source_of
     from rosenblatt.tasks.plain_text import size
     from rosenblatt.tasks.training import TrainingInterrupted, checkpoint_of
     from rosenblatt.tasks.training import train as train_model
@@ -121,6 +121,7 @@ def train(
         raise click.UsageError(
             "--columns is for sentences, whose label is named by --label; tables have --features"
         )
+    filled = {"missing": "indicator"} | options
     saved = None if checkpoint is None and not resume else checkpoint_of(path)
     how: dict[str, Any] = {
         "parameters": parameters,
@@ -141,9 +142,9 @@ def train(
                 raise click.UsageError("--holdout, --probabilities and --no-cache need all rows on one machine.")
             cluster = find("distributed.cluster_files")
             with cluster.cluster_of(address, workers, output.remark) as client:
-                trained = cluster.train_on_cluster(data, learner, client=client, mixing=mixing, **how, **options)
+                trained = cluster.train_on_cluster(data, learner, client=client, mixing=mixing, **how, **filled)
         else:
-            opened = open_sentences(data, options) if sentences else open_data(*data, **options)
+            opened = open_sentences(data, options) if sentences else source_of(data, filled)
             require_apart(path, opened.files)
             how |= {"holdout": holdout, "probabilities": probabilities, "label": label, "columns": columns}
             trained = train_model(opened, learner, cache="no" if no_cache else "auto", **how)

@@ -293,7 +293,7 @@ def fit_encoder(
     """
     cluster = Cluster(client)
     how = encoder._options()
-    gathers = encoder.missing == "mean" or bool(encoder.scale)
+    gathers = encoder.missing in ("mean", "indicator") or bool(encoder.scale)
     columns: tuple[str, ...] | None = None
     if is_files(X):
         files = file_parts(cluster, places_of(X), _of_files(how, options))

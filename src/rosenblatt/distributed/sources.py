@@ -67,7 +67,7 @@ def learn_from_files(
     """
     start, notes = _first_begun(cluster, files)
     if not isinstance(start, TableRecipe) or not (
-        start.categorical or files[0][1].vocabulary or gathers or (weighs and start.texts)
+        start.levelled or files[0][1].vocabulary or gathers or (weighs and start.texts)
     ):
         return LearnedFiles(start, start, Statistics(), notes)
     found = cluster.answers([cluster.run(_learned, *file, start, gathers) for file in files])
@@ -347,11 +347,14 @@ def partition_files(
 ) -> PartitionedBlocks:
     """Read files on workers: one partition a file, or a row group of Parquet; `scale` None scales only tables."""
     wanted = file_parts(cluster, places, options)
-    learned = learn_from_files(cluster, wanted)
+    learned = learn_from_files(cluster, wanted, options.missing == "indicator")
     recipe = learned.recipe if isinstance(learned.recipe, TableRecipe) else None
+    if recipe is not None and options.missing == "indicator":
+        gaps = learned.statistics.gaps(recipe.n_numbers)
+        recipe = replace(recipe, indicators=tuple(np.flatnonzero(gaps).tolist()))
     for note in learned.notes if log is not None else ():
         log(note)
-    fill = options.missing == "mean"
+    fill = options.missing == "mean" if recipe is None else recipe.fills_means
     scale = recipe is not None if scale is None else scale
     scales = scale and (recipe is None or recipe.n_numbers != 0)
 

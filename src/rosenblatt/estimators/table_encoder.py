@@ -24,9 +24,9 @@ from rosenblatt.rows.reals import read_only
 from rosenblatt.tables.blocks import BLOCK_BYTES, Builder
 from rosenblatt.tables.in_memory import learn_sparse, learn_table
 from rosenblatt.tables.preparation import Encoding
-from rosenblatt.tables.reading import Column, Options
+from rosenblatt.tables.reading import MISSING_RULES, Column, Options
 from rosenblatt.tables.recipe import ROLES, Recipe, SparseRecipe, TableRecipe
-from rosenblatt.tables.scaling import Filling, Statistics, Transformation, Weighting
+from rosenblatt.tables.scaling import Filling, Statistics, Transformation, Weighting, mark_missing
 from rosenblatt.tables.source import ReadAgainError, Source
 from rosenblatt.tables.words import MOST_BITS, MOST_NGRAMS
 
@@ -135,15 +135,23 @@ class TableEncoder(Declared, TransformerMixin, BaseEstimator):  # type: ignore[m
     )
     vocabulary: bool = param(False, "Whether to store the words, so that `get_feature_names_out` names them.")
     missing: str = param(
-        "error",
-        "How to fill missing numbers: raise an error with the place, use 0, or use the mean of the column. A "
-        "missing category is a category of its own. A missing text is empty.",
-        one_of=("error", "zero", "mean"),
+        "indicator",
+        "How to fill missing numbers: raise an error with the place, use 0, use the mean of the column, or use "
+        "the mean and one more feature that marks them. The first fit decides which columns have marks. A missing "
+        "category is a category of its own. A missing text is empty. Sparse rows with missing numbers are an "
+        "error unless zero or mean is asked for.",
+        one_of=MISSING_RULES,
     )
     scale: bool = param(
         False,
         "Whether numbers are standardised: (x − mean) / deviation. Categories and words stay as they are. A "
         "sparse matrix is divided by the deviations and not centred.",
+    )
+    date: str = param(
+        "auto",
+        "Whether columns of dates, typed or as text, become numbers: days since 1970, and their month and weekday "
+        "as categories where these vary in the first rows; or are left out.",
+        one_of=("auto", "none"),
     )
     na: Sequence[str] = param(
         (),
@@ -259,12 +267,13 @@ class TableEncoder(Declared, TransformerMixin, BaseEstimator):  # type: ignore[m
         from rosenblatt.tables.file_source import open_source
 
         how = self._options()
-        twice = sorted(options.keys() & {*CHOSEN, "ngrams", "weighting", "bits", "vocabulary", "missing", "na"})
+        own = {*CHOSEN, "ngrams", "weighting", "bits", "vocabulary", "missing", "na", "date"}
+        twice = sorted(options.keys() & own)
         if twice:
             raise ParameterError(f"{twice[0]} is a parameter of the encoder. Set it there.")
         columns: dict[str, Any] = {name: tuple(from_1(column) for column in getattr(how, name)) for name in CHOSEN}
         source = open_source([os.fspath(place) for place in places], replace(how, **columns, **options))
-        gathers = self.missing == "mean" or bool(self.scale)
+        gathers = self._fills(source.recipe) or bool(self.scale)
         try:
             statistics, weighting = figures_of(source, gathers)
         except ReadAgainError:
@@ -395,13 +404,22 @@ class TableEncoder(Declared, TransformerMixin, BaseEstimator):  # type: ignore[m
         else:
             features, recipe, names = learn_table(X, options, known)
             columns = names if before is None else columns
-        if self.missing == "mean" or self.scale:
+        if self._fills(recipe) or self.scale:
             measure_features([features], statistics)
         weighting = Weighting.of(recipe) if before is None else before.weighting
         if weigh and weighting is not None:
             weighting = weighting.add(features.rows, features.n_rows)
-        self.encoding_ = self._learned(recipe, statistics, columns, weighting)
+        first = before is None
+        self.encoding_ = self._learned(recipe, statistics, columns, weighting, first=first)
+        learned = self.encoding_.recipe
+        if first and isinstance(learned, TableRecipe) and learned.indicators:
+            rows = mark_missing(features.rows, learned.n_numbers, learned.indicators)
+            return Features(rows, features.n_rows, learned.n_features)
         return features
+
+    def _fills(self, recipe: Recipe) -> bool:
+        """Return whether missing numbers become means; of sparse rows only if that was asked for."""
+        return recipe.fills_means if isinstance(recipe, TableRecipe) else self.missing == "mean"
 
     def _learned(
         self,
@@ -409,15 +427,24 @@ class TableEncoder(Declared, TransformerMixin, BaseEstimator):  # type: ignore[m
         statistics: Statistics,
         columns: tuple[str, ...] | None,
         weighting: Weighting | None,
+        *,
+        first: bool = True,
     ) -> Encoding:
-        fill, scale = self.missing == "mean", bool(self.scale)
+        """Return what was learned; the first fit decides which missing numbers have a mark."""
+        fill, scale = self._fills(recipe), bool(self.scale)
         done = Transformation()
+        if first and fill and isinstance(recipe, TableRecipe) and recipe.missing == "indicator":
+            marked = tuple(np.flatnonzero(statistics.gaps(recipe.n_numbers)).tolist())
+            statistics = statistics.marked(recipe.n_numbers, marked)
+            recipe = replace(recipe, indicators=marked)
         if fill or scale:
             done = Transformation.of(statistics, fill=fill, scale=scale, numbers=recipe.n_numbers)
         if self.missing == "zero" and isinstance(recipe, SparseRecipe):
             done = done._replace(filling=Filling(np.zeros(recipe.width)))
-        if weighting is not None:  # categories learned since follow the words
-            done = done._replace(weighting=replace(weighting, n_features=recipe.n_features))
+        if weighting is not None:  # marks come before the words, and categories learned since behind them
+            first_word = recipe.first_word if isinstance(recipe, TableRecipe) else 0
+            moved = replace(weighting, first=first_word, n_features=recipe.n_features)
+            done = done._replace(weighting=moved)
         known = statistics if fill or scale else None
         return Encoding(recipe, *done, known, columns, plain_parameters(self.get_params(deep=False)))
 
@@ -426,7 +453,7 @@ class TableEncoder(Declared, TransformerMixin, BaseEstimator):  # type: ignore[m
         columns: dict[str, Any] = {name: chosen(name, getattr(self, name)) for name in CHOSEN}
         missing: Any = self.missing
         how: dict[str, Any] = {"ngrams": int(self.ngrams), "bits": int(self.bits), "missing": missing}
-        how["weighting"] = self.weighting
+        how |= {"weighting": self.weighting, "date": self.date}
         return Options(vocabulary=bool(self.vocabulary), na=words("na", self.na), **how, **columns)
 
 

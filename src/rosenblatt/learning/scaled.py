@@ -4,16 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import cached_property, partial
 from typing import Any
 
-from rosenblatt.exceptions import ShapeError
+import numpy as np
+
 from rosenblatt.learning.state import State
-from rosenblatt.rows.batch import Batch
+from rosenblatt.rows.batch import Batch, Chunk
 from rosenblatt.tables.blocks import Blocks, Change, MemoryBlocks, protect_rows
-from rosenblatt.tables.scaling import Facts, Filling, Scaling, Transformation, Weighting, digest, writable
+from rosenblatt.tables.collect import fingerprint_of, measure
+from rosenblatt.tables.recipe import TableRecipe
+from rosenblatt.tables.scaling import (
+    Facts,
+    Filling,
+    Scaling,
+    Transformation,
+    Weighting,
+    digest,
+    mark_missing,
+    writable,
+)
+from rosenblatt.tables.source import Source
 from rosenblatt.typing import Ints
 
-__all__ = ["ScaledBlocks", "fold_state", "transform_blocks"]
+__all__ = ["MarkedBlocks", "ScaledBlocks", "fold_state", "mark_gaps", "transform_blocks"]
 
 
 def transform_blocks(
@@ -28,11 +42,7 @@ def transform_blocks(
     features: `Perceptron.fit_blocks` does that.
     """
     how = Transformation(filling, scaling, weighting)
-    for step in how.steps:
-        if step.n_features != blocks.n_features:
-            raise ShapeError(
-                f"The figures are of {step.n_features} features, but the data has {blocks.n_features}."
-            )
+    how.require_width(blocks.n_features)
     if not any(how.steps):
         return blocks
     whole = blocks.whole
@@ -60,6 +70,93 @@ def fold_state(state: State, scaling: Scaling) -> State:
     w = scaling.fold(state.last())
     memory = {name: kept.anew(w, state.n_features) for name, kept in state.memory.items() if kept.rule is not None}
     return State(w, u, state.visits, met, memory)
+
+
+def mark_gaps(blocks: Blocks) -> tuple[Blocks, dict[str, int]]:
+    """Return blocks with marks of missing numbers, if their recipe asks for them, and the gaps of each column.
+
+    The recipe of the new blocks has the marks, so that other rows are read with them.
+    """
+    recipe = blocks.facts.recipe
+    if not isinstance(recipe, TableRecipe) or recipe.missing != "indicator" or not recipe.n_numbers:
+        return blocks, {}
+    counts = measure(blocks).gaps(recipe.n_numbers)
+    found = np.flatnonzero(counts).tolist()
+    gaps = {recipe.measured[j]: int(counts[j]) for j in found}
+    return (MarkedBlocks.of(blocks, replace(recipe, indicators=tuple(found))) if gaps else blocks), gaps
+
+
+class MarkedBlocks(Blocks):
+    """Blocks that are not in memory, with marks of missing numbers; see `mark_gaps`."""
+
+    def __init__(self, blocks: Blocks, recipe: TableRecipe) -> None:
+        more = len(recipe.indicators)
+        names = None if blocks.names is None else recipe.names(blocks.n_features + more)
+        stored = blocks.stored + int(measure(blocks).gaps(recipe.n_numbers).sum())
+        facts = blocks.facts._replace(recipe=recipe)
+        width = blocks.n_features + more
+        summary = blocks.summary._replace(n_features=width, names=names, stored=stored, facts=facts)
+        super().__init__(summary, digest([blocks.identity, list(recipe.indicators)]))
+        self._blocks = blocks
+        self._mark = partial(mark_missing, numbers=recipe.n_numbers, indicators=recipe.indicators)
+        self.statistics = measure(blocks).marked(recipe.n_numbers, recipe.indicators)
+
+    @classmethod
+    def of(cls, blocks: Blocks, recipe: TableRecipe) -> Blocks:
+        """Return the blocks with marks; in memory if they are there now."""
+        made = cls(blocks, recipe)
+        if blocks.whole is None:
+            return made
+        batch = replace(
+            blocks.whole,
+            rows=protect_rows(made._mark(blocks.whole.rows)),
+            n_features=made.n_features,
+            names=made.names,
+        )
+        how: dict[str, Any] = {"facts": made.facts, "identity": made.identity, "statistics": made.statistics}
+        return _MarkedInMemory(batch, blocks.boundaries, **how)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A digest of all values, labels and names: that of these rows read anew."""
+        return fingerprint_of(_Walked(self))
+
+    def read(self, block: int) -> Batch:
+        """Return one block."""
+        batch = self._blocks.read(block)
+        return self._batch(self._mark(batch.rows), batch.codes)
+
+    def walk(self, order: Iterable[int], change: Change | None = None) -> Iterator[Batch]:
+        """Yield blocks in the order given, reading ahead."""
+        mark = self._mark
+        for batch in self._blocks.walk(order, mark if change is None else lambda rows: change(mark(rows))):
+            yield self._batch(batch.rows, batch.codes)
+
+
+class _MarkedInMemory(MemoryBlocks):
+    """Blocks in memory, with marks of missing numbers."""
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A digest of all values, labels and names: that of these rows read anew, whose blocks begin elsewhere."""
+        return MemoryBlocks(self.whole).fingerprint
+
+
+class _Walked(Source):
+    """Blocks as a source."""
+
+    def __init__(self, blocks: Blocks) -> None:
+        self._blocks = blocks
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The names of the features."""
+        return self._blocks.names
+
+    def chunks(self) -> Iterator[Chunk]:
+        """Yield the blocks, one after the other."""
+        for batch in self._blocks.walk(range(self._blocks.n_blocks)):
+            yield Chunk.of(batch, batch.classes[batch.codes])
 
 
 class ScaledBlocks(Blocks):

@@ -206,19 +206,26 @@ def _columns(graph: _Graph, recipe: Recipe, dtype: np.dtype[Any]) -> str:
             "A TableEncoder with text or hashed columns has no ONNX graph: ONNX cannot take words apart and hash "
             "them. Predict with rosenblatt, or write the learner alone, whose input X are the features."
         )
+    if isinstance(recipe, TableRecipe) and recipe.dates:
+        raise ParameterError(
+            f"The column {recipe.dates[0][0]!r} holds dates, and ONNX cannot read these. Leave dates out when "
+            "training, or write the learner alone, whose input X are the features."
+        )
     if not isinstance(recipe, TableRecipe):
         return graph.cast(graph.input("X", dtype, recipe.n_features), np.float64)
     if recipe.only_numbers and not recipe.named:
         if len(recipe.numbers) < recipe.n_columns - (recipe.target is not None):
             raise ParameterError("A TableEncoder that ignores columns without names has no ONNX graph.")
-        return graph.cast(graph.input("X", dtype, len(recipe.numbers)), np.float64)
+        return _marked(graph, graph.cast(graph.input("X", dtype, len(recipe.numbers)), np.float64), recipe)
     unusable = [name for name, _ in recipe.columns if name in ("", "label", "scores", "values")]
     if unusable:
         raise ParameterError(f"The column {unusable[0]!r} cannot be an input of a graph by this name. Rename it.")
     numbers = [graph.input(name, dtype, 1) for name, _ in recipe.numbers]
     for name, _ in recipe.categorical:
         graph.input(name, str, 1)
-    parts = [graph.cast(graph.node("Concat", *numbers, axis=1), np.float64)] if numbers else []
+    parts = []
+    if numbers:
+        parts = [_marked(graph, graph.cast(graph.node("Concat", *numbers, axis=1), np.float64), recipe)]
     order: list[int] = []
     for which, (name, _) in enumerate(recipe.categorical):
         values = [value or "" for column, value in recipe.categories if column == which]  # "" is missing
@@ -228,14 +235,23 @@ def _columns(graph: _Graph, recipe: Recipe, dtype: np.dtype[Any]) -> str:
             parts.append(graph.cast(graph.node("Reshape", flags, shape), np.float64))
             order += [feature for feature, (column, _) in enumerate(recipe.categories) if column == which]
     joined = graph.node("Concat", *parts, axis=1)
-    n = len(recipe.numbers)
+    n = recipe.n_numbers + len(recipe.indicators)
     places = np.concatenate([np.arange(n), n + np.argsort(order)]).astype(np.int64)
     return graph.node("Gather", joined, graph.constant("order of features", places), axis=1)
 
 
+def _marked(graph: _Graph, numbers: str, recipe: TableRecipe) -> str:
+    """Add the marks of missing numbers behind the numbers."""
+    if not recipe.indicators:
+        return numbers
+    chosen = graph.constant("numbers that can be missing", np.array(recipe.indicators, np.int64))
+    marks = graph.cast(graph.node("IsNaN", graph.node("Gather", numbers, chosen, axis=1)), np.float64)
+    return graph.node("Concat", numbers, marks, axis=1)
+
+
 def _transformed(graph: _Graph, x: str, encoding: Encoding) -> str:
     recipe, filling, scaling = encoding.recipe, encoding.filling, encoding.scaling
-    means = None if filling is None else filling.means
+    means = None if filling is None else np.pad(filling.means, (0, recipe.n_features - filling.n_features))
     if isinstance(recipe, TableRecipe) and recipe.missing == "zero":
         means = np.zeros(recipe.n_features)
     if means is not None:

@@ -55,8 +55,9 @@ class PlainRows:
         self._preparation = preparation
         recipe = preparation.recipe
         self._names: list[str] = []
-        if isinstance(recipe, TableRecipe) and recipe.named and recipe.only_numbers and recipe.missing == "error":
-            self._names = [name for name, _ in recipe.numbers]
+        self._marks = 0
+        if isinstance(recipe, TableRecipe) and recipe.named and recipe.only_numbers:
+            self._names, self._marks = [name for name, _ in recipe.numbers], len(recipe.indicators)
         self._take = itemgetter(*self._names) if len(self._names) > 1 else None
 
     def read(self, rows: Sequence[Any]) -> Features | None:
@@ -72,6 +73,9 @@ class PlainRows:
             except KeyError:
                 return None
         features = _table(values, len(rows), len(self._names))
+        if features is not None and self._marks:  # no number is missing
+            table = np.pad(np.asarray(features.rows), ((0, 0), (0, self._marks)))
+            features = Features(read_only(table), len(rows), len(self._names) + self._marks)
         return None if features is None else self._preparation.features(features)
 
 

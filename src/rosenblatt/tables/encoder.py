@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 from rosenblatt.exceptions import FormatError, Remedy
 from rosenblatt.loops.layout import CSR
 from rosenblatt.rows.batch import Chunk, Skipped
-from rosenblatt.rows.reals import read_only
+from rosenblatt.rows.reals import read_only, show_value
+from rosenblatt.tables.dates import days_of, parts_of
 from rosenblatt.tables.recipe import TableRecipe
+from rosenblatt.tables.scaling import mark_missing
 from rosenblatt.tables.table import (
     MISSING_NAMES,
     SKIP,
@@ -25,6 +27,7 @@ from rosenblatt.tables.table import (
     distinct,
     error_at,
     from_numpy,
+    from_strings,
     label_problems,
     missing_words,
     read_labels,
@@ -119,6 +122,50 @@ WORDS_SHOWN = 3
 LONGEST_WORD = 64
 
 
+PROBLEMS_SHOWN = 5
+
+
+@dataclass(slots=True)
+class Refused:
+    """Rows that cannot be read, where none may be left out: the first of each kind of problem, and how many."""
+
+    counts: Counter[tuple[object, object]] = field(default_factory=Counter)
+    first: dict[tuple[object, object], FormatError] = field(default_factory=dict)
+
+    def add(self, problem: FormatError) -> None:
+        """Count one more problem; problems of one code in one column are of one kind."""
+        kind = problem.code, problem.column if problem.code != FormatError.code else problem.problem
+        self.counts[kind] += 1
+        self.first.setdefault(kind, problem)
+
+    def raise_any(self) -> None:
+        """Raise one error about all problems, at the place of the first; do nothing if there are none."""
+        if not self.counts:
+            return
+        first, *others = self.first.values()
+        if sum(self.counts.values()) == 1:
+            raise first
+        counts = iter(self.counts[kind] - 1 for kind in self.first)
+        more = next(counts)
+        told = first.problem + (f", and {_rows(more)} more" if more else "")
+        for problem, more in zip(others[: PROBLEMS_SHOWN - 1], counts, strict=False):
+            line, row = problem.line, problem.row
+            place = f"line {line}" if line is not None else f"row {row}"
+            told += "; " + problem.problem + f" ({place}{f', and {_rows(more)} more' if more else ''})"
+        rest = [*self.counts.values()][PROBLEMS_SHOWN:]
+        if rest:
+            told += f"; {len(rest)} more kinds of problems in {_rows(sum(rest))}"
+        ways = dict.fromkeys(way for each in self.first.values() for way in each.ways)
+        where: dict[str, Any] = {
+            name: getattr(first, name) for name in ("argument", "file", "line", "row", "column")
+        }
+        raise FormatError(told, tuple(ways), code=first.code, value=first.value, **where)
+
+
+def _rows(count: int) -> str:
+    return f"{count:,} row{'' if count == 1 else 's'}"
+
+
 @dataclass(slots=True, eq=False)
 class _Prepared:
     """A block on its way to a chunk."""
@@ -177,7 +224,7 @@ class Encoder:
             True: frozenset(asked_words(recipe.na)),
             False: frozenset(missing_words(recipe.na, MISSING_NAMES)),
         }  # by whether the table is typed
-        self.n_rows, self.unknown = 0, Counter[str]()
+        self.n_rows, self.unknown, self._refused = 0, Counter[str](), Refused()
         self._words: list[dict[int, tuple[str, ...]]] | None = None
         if vocabulary and learning:
             known = recipe.words or tuple({} for _ in recipe.texts + recipe.hashed)
@@ -216,15 +263,19 @@ class Encoder:
         """Count rows and unknown values from zero."""
         self.n_rows = 0
         self.unknown.clear()
+        self._refused = Refused()
 
     def chunk(self, block: Block, table: Table) -> Chunk | None:
         """Return the chunk of a block, or None if no row of it could be read."""
-        return self._counted(self._joined(self._learned(self._prepared(block, table), table)))
+        made = self._learned(self._prepared(block, table), table)
+        self._refused.raise_any()
+        return self._counted(self._joined(made))
 
     def chunks(self, parts: Iterable[Callable[[], Block]], table: Table) -> Iterator[Chunk]:
         """Yield the chunks of blocks, each of which a function reads, by as many threads as are allowed.
 
-        Categories are learned in the order of the blocks, with any number of threads.
+        Categories are learned in the order of the blocks, with any number of threads. Where a row must not be left
+        out, learning reads on behind the first that cannot be read, to name all problems in one error.
         """
         with Pool(allowed()) as pool:
             prepared = pool.ordered(lambda read: self._prepared(read(), table), parts)
@@ -233,10 +284,11 @@ class Encoder:
                 chunk = self._counted(joined)
                 if chunk is not None:
                     yield chunk
+        self._refused.raise_any()
 
     def _prepared(self, block: Block, table: Table) -> _Prepared:
         """Do what needs no other block; any thread may."""
-        block, problems = self._without_bad_rows(block, table)
+        block, problems = self._without_bad_rows(self._with_dates(block, table), table)
         made = _Prepared(block, self._words_for_missing[table.typed], problems, len(block.numbers))
         if made.n_rows == 0:
             return made
@@ -251,11 +303,40 @@ class Encoder:
             made.encoded = [distinct(column) for column in columns]
         return made
 
+    def _with_dates(self, block: Block, table: Table) -> Block:
+        """Return a block with days in place of dates, and with their parts as columns of categories."""
+        recipe = self._recipe
+        if not recipe.dates:
+            return block
+        missing = self._words_for_missing[table.typed] | {""}
+        n_dates, bad = len(recipe.dates), dict(block.bad)
+        days, parts = np.full((len(block.numbers), n_dates), np.nan), []
+        for k, column in enumerate(block.strings[-n_dates:]):
+            name, form = recipe.dates[k][0], recipe.date_forms[k]
+            values, codes = distinct(column)
+            known = [None if _is_missing(value, missing) else days_of(value, form) for value in values]
+            days[:, k] = np.array([np.nan if each is None else each for each in known])[codes]
+            for code, value in enumerate(values):
+                if known[code] is None and not _is_missing(value, missing):
+                    problem = no_date(value, name)
+                    for row in np.flatnonzero(codes == code).tolist():
+                        bad.setdefault(row, error_at(problem, table, block.line(row), name))
+            for which, part in recipe.date_parts:
+                if which == k:
+                    levels = [None if each is None else parts_of(each)[part] for each in known]
+                    parts.append(from_strings([levels[code] for code in codes.tolist()]))
+        numbers = np.concatenate([block.numbers, days], axis=1)
+        return Block(numbers, [*block.strings[:-n_dates], *parts], block.label, block.line, bad, block.lost)
+
     def _learned(self, made: _Prepared, table: Table) -> _Prepared:
         """Do what depends on the blocks before, in their order."""
-        if self._skipped is not None:
-            for problem in made.problems:
-                self._skipped.add(problem)
+        kept: Skipped | Refused = self._refused if self._skipped is None else self._skipped
+        for problem in made.problems:
+            kept.add(problem)
+        if not self._learning:
+            self._refused.raise_any()
+        if self._refused.counts:
+            made.n_rows = 0  # nothing is made of further rows
         self.n_rows += made.n_rows
         if made.n_rows and not self._recipe.only_numbers:
             if self._words is not None:
@@ -274,15 +355,16 @@ class Encoder:
         if made.n_rows == 0:
             return made
         if recipe.only_numbers:
-            made.rows = read_only(made.block.numbers)
+            made.rows = read_only(self._marked(made.block.numbers))
             return made
         features = np.full((made.n_rows, len(made.encoded)), -1, np.int64)
         for which, (known, (_, codes)) in enumerate(zip(made.known, made.encoded, strict=True)):
             features[:, which] = found = known[codes]
-            made.unknown.append(int(np.count_nonzero(found < 0)))
+            counted = which < len(recipe.categorical)  # a month that training had not seen is no matter
+            made.unknown += [int(np.count_nonzero(found < 0))] * counted
         features.sort(axis=1)
         parts = [*made.parts, of_columns(features)]
-        starts = [0, *(len(recipe.numbers) + (1 << recipe.bits) * k for k in range(len(parts) - 1))]
+        starts = [0, *(recipe.first_word + (1 << recipe.bits) * k for k in range(len(parts) - 1))]
         made.rows = side_by_side(parts, starts, made.n_rows)
         return made
 
@@ -296,13 +378,16 @@ class Encoder:
 
     def _without_bad_rows(self, block: Block, table: Table) -> tuple[Block, list[FormatError]]:
         bad = dict(block.bad)
+        every = [*block.bad.values(), *block.lost]
         for row, problem in self._problems(block, table):
+            read = row not in block.bad or block.bad[row].column != problem.column
+            every += [problem] if read else []  # what cannot be read is NaN, but not missing
             bad.setdefault(row, problem)
-        if not bad and not block.lost:
+        if not every:
             return block, []
-        problems = sorted([*bad.values(), *block.lost], key=lambda problem: problem.line or 0)
-        if self._skipped is None:
-            raise problems[0]
+        if self._skipped is not None:
+            every = [*bad.values(), *block.lost]  # one for each row, which are counted
+        problems = sorted(every, key=lambda problem: problem.line or problem.row or 0)
         keep = np.ones(len(block.numbers), bool)
         keep[list(bad)] = False
         line, kept, mask = block.line, np.flatnonzero(keep), from_numpy(keep)
@@ -335,7 +420,7 @@ class Encoder:
         allowed = self._recipe.missing != "error"
         wrong = np.isinf(numbers) if allowed else ~np.isfinite(numbers)
         for row, column in np.argwhere(wrong):
-            name = self._recipe.numbers[column][0]
+            name = self._recipe.measured[column]
             value = numbers[row, column]
             if np.isnan(value):
                 add(int(row), Problem(f"{name!r} is missing", ways, "missing-value"), name)
@@ -346,10 +431,14 @@ class Encoder:
     def _before_categories(self, block: Block, missing: frozenset[str]) -> list[Part]:
         """Return the features of a block that come before those of categories."""
         recipe = self._recipe
-        parts, strings = [of_dense(block.numbers)], iter(enumerate(block.strings))
+        parts, strings = [of_dense(self._marked(block.numbers))], iter(enumerate(block.strings))
         parts += [self._bag_of_words(*next(strings)) for _ in recipe.texts]
         parts += [self._hashed(*next(strings), name, missing) for name, _ in recipe.hashed]
         return parts
+
+    def _marked(self, numbers: Reals) -> Reals:
+        recipe = self._recipe
+        return mark_missing(numbers, recipe.n_numbers, recipe.indicators) if recipe.indicators else numbers  # type: ignore[return-value]
 
     def _bag_of_words(self, which: int, column: pa.Array) -> Part:
         from rosenblatt.tables.words import grams, hash_texts, text_buffers
@@ -404,6 +493,8 @@ class Encoder:
             first[codes[::-1]] = np.arange(len(codes))[::-1]  # of several numbers for one place the last stays
             for code, row in enumerate(first.tolist()):
                 level = which, self._level(which, values[code], made.missing)
+                if level[1] is None and which >= len(self._recipe.categorical):
+                    continue  # a missing date has a mark
                 if row < len(codes) and level not in self._categories:
                     new[level] = min(row, new.get(level, row))
         for which, value in sorted(new, key=lambda level: (new[level], level[0])):
@@ -424,6 +515,14 @@ class Encoder:
             + " if it names the rows, or say what it is: "
         )
         return error_at(told + kinds, table, code="too-many-categories")
+
+
+def no_date(value: object, name: str) -> Problem:
+    """Return what is wrong with a word among dates."""
+    told = f"{name!r} is {show_value(value)}, but the column holds dates"
+    missing = "use " + Remedy("na", (str(value).strip(),)) + " if it means a missing value"
+    names = Remedy("categorical", (name,)) + " if the values are names"
+    return Problem(told, ("correct it", missing, names, SKIP), "not-a-date", value)
 
 
 def _is_missing(value: str | None, missing: frozenset[str]) -> bool:

@@ -16,7 +16,7 @@ from rosenblatt.rows.batch import Chunk, Skipped
 from rosenblatt.tables.data_file import DataFile, expand, once_only
 from rosenblatt.tables.encoder import Encoder
 from rosenblatt.tables.formats import Format, recognise
-from rosenblatt.tables.reading import MOST_BITS, MOST_NGRAMS, THOUSANDS, WEIGHTINGS, Options
+from rosenblatt.tables.reading import MISSING_RULES, MOST_BITS, MOST_NGRAMS, THOUSANDS, WEIGHTINGS, Options
 from rosenblatt.tables.recipe import Recipe, SparseRecipe, TableRecipe
 from rosenblatt.tables.roles import Roles, begin_recipe, choose, find_again
 from rosenblatt.tables.source import Known, Source
@@ -210,13 +210,16 @@ class FileSource(Source):
 
 def require_valid(options: Options) -> None:
     """Raise `ParameterError` for values that options cannot have."""
-    if options.missing not in ("error", "zero", "mean"):
-        raise ParameterError(f"missing is {options.missing!r}, but must be 'error', 'zero' or 'mean'.")
+    if options.missing not in MISSING_RULES:
+        rules = ", ".join(map(repr, MISSING_RULES))
+        raise ParameterError(f"missing is {options.missing!r}, but must be one of {rules}.")
     if options.weighting not in WEIGHTINGS:
         raise ParameterError(f"weighting is {options.weighting!r}, but must be 'tfidf' or 'count'.")
     for name, value, most in (("bits", options.bits, MOST_BITS), ("ngrams", options.ngrams, MOST_NGRAMS)):
         if not 1 <= value <= most:
             raise ParameterError(f"{name} is {value}, but must lie in 1 … {most}.")
+    if options.date not in ("auto", "none"):
+        raise ParameterError(f"date is {options.date!r}, but must be 'auto' or 'none'.")
     if options.decimal not in (None, ".", ","):
         raise ParameterError(f"decimal is {options.decimal!r}, but must be '.' or ','.")
     if options.thousands not in (None, *THOUSANDS):
@@ -314,6 +317,7 @@ class TableSource(FileSource):
             _count(len(recipe.texts), "text"),
             _count(len(recipe.hashed), "hashed column"),
             _count(len(recipe.categorical), "category column"),
+            _count(len(recipe.dates), "date column"),
         ]
         labels = "no labels" if self._target is None or not recipe.target else f"target {recipe.target[0]!r}"
         return f"{self._format}; {labels}; {', '.join(filter(None, parts))}"
@@ -418,8 +422,8 @@ def _parts_of(table: Table, wanted: Wanted) -> Generator[Callable[[], Block], No
 def _for_reading(recipe: TableRecipe, table: Table, roles: Roles, options: Options) -> TableRecipe:
     """Adapt a given recipe to the labels and missing values of these files."""
     if recipe.missing == "error" and options.missing != "error":
-        if options.missing == "mean":
-            mean, ways = Remedy("missing", "mean"), Message(Remedy("missing", "zero"))
+        if options.missing in ("mean", "indicator"):
+            mean, ways = Remedy("missing", options.missing), Message(Remedy("missing", "zero"))
             if not options.skip_bad:
                 ways += " or " + Remedy("skip_bad", True)
             raise ParameterError(

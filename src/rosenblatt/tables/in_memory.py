@@ -15,7 +15,7 @@ from rosenblatt.rows.frames import as_frame, frame_names
 from rosenblatt.rows.reals import show_value
 from rosenblatt.tables.encoder import Encoder
 from rosenblatt.tables.reading import Options
-from rosenblatt.tables.recipe import Recipe, SparseRecipe, TableRecipe
+from rosenblatt.tables.recipe import ROLES, Recipe, SparseRecipe, TableRecipe
 from rosenblatt.tables.roles import Roles, assign, begin_recipe, find_again
 from rosenblatt.tables.table import (
     FIRST_ROWS,
@@ -200,8 +200,7 @@ def read_table(X: Any, recipe: TableRecipe, file: str = "X") -> Features:
 
     Categories that the recipe does not know get zeros. Messages call X by the name of `file`.
     """
-    names = [name for name, _ in recipe.columns]
-    table = table_of(X, expected=names if recipe.missing != "error" else (), file=file)
+    table = table_of(X, expected=recipe.may_lack, file=file)
     return encode(table, find_columns(table, recipe), Encoder(recipe, learning=False))
 
 
@@ -216,10 +215,8 @@ def find_columns(table: FrameTable | ArrayTable, recipe: TableRecipe) -> Roles:
             f"{table.file} is a list of texts, which is one column, but {len(names)} are read: {listed}. Pass a "
             "table."
         )
-    numbers, texts, hashed, categorical = (
-        tuple(0 for _ in part) for part in (recipe.numbers, recipe.texts, recipe.hashed, recipe.categorical)
-    )
-    return Roles(None, numbers, texts, hashed, categorical)
+    by_role: dict[str, Any] = {role: tuple(0 for _ in getattr(recipe, role)) for role in ROLES}
+    return Roles(None, **by_role)
 
 
 def learn_table(
@@ -269,7 +266,7 @@ def learn_sparse(X: Any, options: Options, before: Recipe | None) -> tuple[Featu
         if getattr(options, name):
             raise ParameterError(f"{name}={getattr(options, name)!r} names columns of a table, but X is sparse.")
     features = as_rows(X)
-    if options.missing == "error":
+    if options.missing in ("error", "indicator"):
         require_finite(features)
     recipe = SparseRecipe(features.n_features, None) if before is None else before
     if not isinstance(recipe, SparseRecipe) or recipe.width != features.n_features:

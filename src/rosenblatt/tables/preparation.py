@@ -44,7 +44,7 @@ __all__ = [
 
 PARAMETERS = {
     *("text", "categorical", "hashed", "ignore", "ngrams", "bits", "vocabulary", "missing", "scale", "na"),
-    *("weighting", "sparse_output"),
+    *("weighting", "sparse_output", "date"),
 }
 """The parameters of a `TableEncoder`."""
 
@@ -355,24 +355,25 @@ def _sound_encoding(encoding: Encoding) -> None:
     given = encoding.parameters
     known = given is None or (isinstance(given, dict) and given.keys() <= PARAMETERS)
     require(known, "its parameters are not those of a TableEncoder")
-    for part in encoding.transformation.steps:
-        require(part.n_features == recipe.n_features, "its figures are of other features")
+    filling, scaling, width = encoding.filling, encoding.scaling, recipe.n_features
+    of_others = "its figures are of other features"
+    require(scaling is None or scaling.n_features == width, of_others)
+    require(filling is None or filling.n_features in (recipe.n_numbers, width), of_others)
+    require(encoding.weighting is None or encoding.weighting.n_features == width, of_others)
     statistics = encoding.statistics
     require(
         statistics is None or len(statistics.count) == recipe.n_features, "its statistics are of other features"
     )
     if isinstance(recipe, TableRecipe):
-        require(
-            (encoding.filling is not None) == (recipe.missing == "mean"), "its recipe and its means contradict"
-        )
-        centred = len(recipe.numbers)
+        require((filling is not None) == recipe.fills_means, "its recipe and its means contradict")
+        centred = recipe.n_numbers
     else:
         centred = 0
     usual, found = Weighting.of(recipe), encoding.weighting
     same = (usual is None) == (found is None)
     same = same and (usual is None or found is None or usual.places == found.places)
     require(same, "its recipe and the weights of its words contradict")
-    require(encoding.scaling is None or not encoding.scaling.mean[centred:].any(), "it centres sparse features")
+    require(scaling is None or not scaling.mean[centred:].any(), "it centres sparse features")
 
 
 def _sound_standardisation(scaler: Standardisation) -> None:

@@ -9,7 +9,17 @@ import sys
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-__all__ = ["MOST_BITS", "MOST_NGRAMS", "THOUSANDS", "WEIGHTINGS", "Column", "Options", "loop_pays"]
+__all__ = [
+    "MISSING_RULES",
+    "MOST_BITS",
+    "MOST_NGRAMS",
+    "THOUSANDS",
+    "WEIGHTINGS",
+    "Column",
+    "Missing",
+    "Options",
+    "loop_pays",
+]
 
 
 MOST_BITS = 28
@@ -23,6 +33,10 @@ WEIGHTINGS = ("tfidf", "count")
 
 THOUSANDS = (",", ".", "'", " ")
 """What may stand between thousands."""
+
+Missing: TypeAlias = Literal["error", "zero", "mean", "indicator"]
+MISSING_RULES: tuple[Missing, ...] = ("error", "zero", "mean", "indicator")
+"""What to do about missing numbers."""
 
 
 def loop_pays(n_bytes: int, small: int) -> bool:
@@ -68,8 +82,11 @@ class Options:
         Hashed features are 2^bits, for each text or hashed column.
     vocabulary : bool
         Whether to remember which words fall into which hashed feature, so that weights have names.
-    missing : {"error", "zero", "mean"}
-        What to do about missing numbers. Missing categories are a level of their own.
+    missing : {"error", "zero", "mean", "indicator"}
+        What to do about missing numbers: refuse them, or use 0, or the mean of the column, or this mean and one
+        more feature that marks them. Missing categories are a level of their own.
+    date : {"auto", "none"}
+        Whether columns of dates become numbers: days, and month and weekday as categories; or are left out.
     na : tuple of str
         More words that stand for a missing value. With a sign = before them, "=NA", they take the place of the
         usual words, and "=" alone leaves only empty fields.
@@ -103,7 +120,8 @@ class Options:
     weighting: Literal["tfidf", "count"] = "tfidf"
     bits: int = 18
     vocabulary: bool = False
-    missing: Literal["error", "zero", "mean"] = "error"
+    missing: Missing = "error"
+    date: Literal["auto", "none"] = "auto"
     na: tuple[str, ...] = ()
     encoding: str | None = None
     decimal: Literal[".", ","] | None = None

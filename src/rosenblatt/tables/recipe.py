@@ -23,7 +23,8 @@ from rosenblatt.codecs import (
 )
 from rosenblatt.exceptions import ModelFileError, ParameterError, Remedy
 from rosenblatt.rows.memory import require_memory
-from rosenblatt.tables.reading import THOUSANDS, WEIGHTINGS
+from rosenblatt.tables.dates import DATE_FORMS, Form
+from rosenblatt.tables.reading import MISSING_RULES, THOUSANDS, WEIGHTINGS, Missing
 from rosenblatt.tables.table import LabelKind
 from rosenblatt.tables.words import MOST_BITS, MOST_NGRAMS
 
@@ -37,7 +38,7 @@ Words: TypeAlias = Mapping[int, tuple[str, ...]]
 
 MOST_COLUMNS = 2**31 - 1
 BYTES_A_NAME = 100  # a string and its place in a tuple
-ROLES = ("numbers", "texts", "hashed", "categorical")
+ROLES = ("numbers", "texts", "hashed", "categorical", "dates")
 
 
 @dataclass(frozen=True)
@@ -116,8 +117,9 @@ class SparseRecipe(Recipe):
 class TableRecipe(Recipe):
     """Features made of the columns of a table.
 
-    First the numbers, then 2^bits for each text, then as many for each hashed column, then one for each category
-    in the order in which they first occur, row by row and from left to right.
+    First the numbers, then a mark for each number that can be missing, then 2^bits for each text, then as many for
+    each hashed column, then one for each category in the order in which they first occur, row by row and from left
+    to right.
 
     Attributes
     ----------
@@ -136,8 +138,8 @@ class TableRecipe(Recipe):
         missing values.
     ngrams, bits : int
         The longest run of words that counts as one; each hashed column has 2^bits features.
-    missing : {"error", "zero", "mean"}
-        What stands for a missing number.
+    missing : {"error", "zero", "mean", "indicator"}
+        What stands for a missing number; see `Options`.
     weighting : {"tfidf", "count"}
         What becomes of the counts of words; see `rosenblatt.tables.scaling.Weighting`.
     words : tuple of mapping, or None
@@ -146,6 +148,14 @@ class TableRecipe(Recipe):
         Words that stand for a missing value, beside the usual ones; those that begin with = are in their place.
     decimal, thousands : str
         The decimal mark of numbers in text, and what stands between thousands, or "".
+    indicators : tuple of int
+        The places of numbers that have a mark: a feature that is 1 where the number is missing, and else 0.
+    dates : tuple of Place
+        Columns of dates. Their days since 1970 are numbers, behind the others.
+    date_forms : tuple of str
+        How each of them is written; see `rosenblatt.tables.dates`.
+    date_parts : tuple of (int, str)
+        Categories behind those of columns: the month or the weekday of one of the dates.
     """
 
     named: bool
@@ -159,17 +169,19 @@ class TableRecipe(Recipe):
     categories: tuple[tuple[int, str | None], ...] = ()
     ngrams: int = 1
     bits: int = 18
-    missing: Literal["error", "zero", "mean"] = "error"
+    missing: Missing = "error"
     weighting: Literal["tfidf", "count"] = "tfidf"
     words: tuple[Words, ...] | None = field(default=None, hash=False)
     na: tuple[str, ...] = ()
     decimal: str = "."
     thousands: str = ""
+    indicators: tuple[int, ...] = ()
+    dates: tuple[Place, ...] = ()
+    date_forms: tuple[Form, ...] = ()
+    date_parts: tuple[tuple[int, str], ...] = ()
 
     @classmethod
-    def of_numbers(
-        cls, names: Sequence[str] | None, n_columns: int, missing: Literal["error", "zero", "mean"] = "error"
-    ) -> TableRecipe:
+    def of_numbers(cls, names: Sequence[str] | None, n_columns: int, missing: Missing = "error") -> TableRecipe:
         """Return the recipe of a table whose columns are all features as they are."""
         called = [f"x{j + 1}" for j in range(n_columns)] if names is None else names
         places = tuple((name, j) for j, name in enumerate(called))
@@ -178,7 +190,7 @@ class TableRecipe(Recipe):
     @property
     def columns(self) -> tuple[Place, ...]:
         """The columns that are features, in the order of their use."""
-        return self.numbers + self.texts + self.hashed + self.categorical
+        return self.numbers + self.texts + self.hashed + self.categorical + self.dates
 
     @property
     def hashes(self) -> bool:
@@ -188,7 +200,18 @@ class TableRecipe(Recipe):
     @property
     def n_numbers(self) -> int:
         """How many features are numbers; they come first."""
-        return len(self.numbers)
+        return len(self.numbers) + len(self.dates)
+
+    @property
+    def measured(self) -> tuple[str, ...]:
+        """The names of the columns whose features are numbers: those of numbers, and of dates."""
+        return tuple(name for name, _ in self.numbers + self.dates)
+
+    @property
+    def levelled(self) -> tuple[str, ...]:
+        """The names of what has categories: columns, and then parts of dates."""
+        parts = (f"{self.dates[which][0]} {part}" for which, part in self.date_parts)
+        return (*(name for name, _ in self.categorical), *parts)
 
     @property
     def only_numbers(self) -> bool:
@@ -199,12 +222,29 @@ class TableRecipe(Recipe):
     def n_features(self) -> int:
         """How many features there are."""
         hashed = len(self.texts) + len(self.hashed)
-        return len(self.numbers) + (hashed << self.bits) + len(self.categories)
+        return self.n_numbers + len(self.indicators) + (hashed << self.bits) + len(self.categories)
+
+    @property
+    def first_word(self) -> int:
+        """The first feature behind the numbers and their marks."""
+        return self.n_numbers + len(self.indicators)
+
+    @property
+    def may_lack(self) -> tuple[str, ...]:
+        """The columns that rows in the form of mappings need not name."""
+        if self.missing == "indicator":
+            return tuple(self.measured[which] for which in self.indicators)
+        return () if self.missing == "error" else tuple(name for name, _ in self.columns)
+
+    @property
+    def fills_means(self) -> bool:
+        """Whether missing numbers become the mean of their column."""
+        return self.missing == "mean" or (self.missing == "indicator" and bool(self.n_numbers))
 
     def names(self, n_features: int) -> tuple[str, ...]:
         """Return the names: ``age``, ``text=free`` or ``text#17`` where no word is known, ``colour=red``.
 
-        The level of missing values is called ``colour is missing``.
+        The level of missing values is called ``colour is missing``, and so is the mark of a missing number.
 
         Examples
         --------
@@ -216,15 +256,17 @@ class TableRecipe(Recipe):
         _require_width(n_features, self.n_features)
         way_out = "Hash text into fewer (" + Remedy("bits") + "), or use the numbers of the features."
         require_memory(f"The names of {n_features:,} features", BYTES_A_NAME * n_features, way_out)
-        named = [name for name, _ in self.numbers]
+        named = [name for name, _ in self.numbers] + [f"{name} in days" for name, _ in self.dates]
+        named += [f"{self.measured[which]} is missing" for which in self.indicators]
         for which, (column, _) in enumerate(self.texts + self.hashed):
             known: Words = self.words[which] if self.words else {}
             one = [f"{column}#{bucket}" for bucket in range(1 << self.bits)]
             for bucket, words in known.items():
                 one[bucket] = f"{column}={'|'.join(words)}"
             named += one
+        levelled = self.levelled
         for which, value in self.categories:
-            column = self.categorical[which][0]
+            column = levelled[which]
             named.append(f"{column} is missing" if value is None else f"{column}={value}")
         return tuple(named)
 
@@ -294,7 +336,13 @@ def _sound_table(recipe: TableRecipe) -> None:
     require(len(set(categories)) == len(categories), "it has the same category twice")
     require(recipe.decimal != recipe.thousands, "decimal and thousands must differ")
     most = max((column for column, _ in categories), default=-1)
-    require(most < len(recipe.categorical), "a category is of no column")
+    require(most < len(recipe.categorical) + len(recipe.date_parts), "a category is of no column")
+    require(len(recipe.date_forms) == len(recipe.dates), "the forms are not those of the dates")
+    require(max((which for which, _ in recipe.date_parts), default=-1) < len(recipe.dates), "a part is of no date")
+    marked = recipe.indicators
+    require(marked == tuple(sorted({*marked})), "its marks of missing numbers do not ascend")
+    require(max(marked, default=-1) < recipe.n_numbers, "a mark is of no number")
+    require(not marked or recipe.missing == "indicator", "it marks missing numbers, but does not fill them")
     if recipe.words is not None:
         require(len(recipe.words) == len(recipe.texts + recipe.hashed), "words are not of each hashed column")
         most = max((feature for one in recipe.words for feature in one), default=-1)
@@ -315,15 +363,18 @@ RECIPES: dict[str, Record] = {
             "categories": Several(Pair(COUNT, Maybe(NAME)), tuple),
             "ngrams": Count(1, MOST_NGRAMS),
             "bits": Count(1, MOST_BITS),
-            "missing": Text(("error", "zero", "mean")),
+            "missing": Text(MISSING_RULES),
             "weighting": Text(WEIGHTINGS),
             "words": Maybe(Several(WordsOfOne(), tuple)),
             "na": Several(NAME, tuple),
             "decimal": Text((".", ",")),
             "thousands": Text(("", *THOUSANDS)),
+            "indicators": Several(COUNT, tuple),
+            "date_forms": Several(Text(DATE_FORMS), tuple),
+            "date_parts": Several(Pair(COUNT, Text(("month", "weekday"))), tuple),
         },
         check=_sound_table,
-        before={"weighting": "count"},
+        before={"weighting": "count", "indicators": [], "dates": [], "date_forms": [], "date_parts": []},
     ),
     "sparse": Record(SparseRecipe, {"width": Count(1, MOST_COLUMNS), "zero_based": Maybe(Flag())}),
 }

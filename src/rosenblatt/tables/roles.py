@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rosenblatt.exceptions import FormatError, Message, ParameterError, Remedy, join_messages
 from rosenblatt.rows.reals import show_value
+from rosenblatt.tables.dates import Form, find_form, varying_parts
 from rosenblatt.tables.reading import Column, Options
-from rosenblatt.tables.recipe import Place, TableRecipe
+from rosenblatt.tables.recipe import ROLES, Place, TableRecipe
 from rosenblatt.tables.table import NOTATIONS, WRITTEN_TRUTH, Problem, Table, error_at, label_kind, told_readings
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ IDENTIFIER = re.compile(r"(?:.*[_\s.-])?(?:id|ID|Id|index|Index)|.*[a-z](?:Id|ID
 """Names of columns of numbers that seldom are features."""
 
 
-def left_out(table: Table, asked: set[int | None]) -> dict[int, str]:
+def left_out(table: Table, asked: set[int | None], dates: Collection[int] = ()) -> dict[int, str]:
     """Return the columns that are no features unless they are asked for, each with a note about it."""
     notes: dict[int, str] = {}
     for j, field in enumerate(table.fields):
@@ -41,7 +42,7 @@ def left_out(table: Table, asked: set[int | None]) -> dict[int, str]:
             notes[j] = f"{which} and was left out; give it a name to use it"
         elif field.type == "null":
             notes[j] = f"{field.name!r} has no values, at least in the first rows, and was left out"
-        elif field.kind == "other" and field.type.startswith(DATES):
+        elif field.kind == "other" and field.type.startswith(DATES) and j not in dates:
             notes[j] = (
                 f"{field.name!r} holds dates or times and was left out; "
                 + Remedy("categorical", (field.name,))
@@ -125,10 +126,14 @@ class Roles:
         The labels.
     numbers, texts, hashed, categorical : tuple of int
         The features: numbers as they are, texts as bags of words, values hashed, values one feature each.
+    dates : tuple of int
+        Features as well: dates, as days and by month and weekday.
     chosen : frozenset of int
         The categorical ones that were asked for, and so may have many values: their places among these.
     notes : tuple of str
         Which columns were left out without being asked to and why, and which may not be meant as features.
+    date_forms, date_parts
+        How dates are written, and which of their parts are categories; see `TableRecipe`.
     """
 
     target: int | None
@@ -136,13 +141,16 @@ class Roles:
     texts: tuple[int, ...]
     hashed: tuple[int, ...]
     categorical: tuple[int, ...]
+    dates: tuple[int, ...] = ()
     chosen: frozenset[int] = frozenset()
     notes: tuple[str, ...] = ()
+    date_forms: tuple[Form, ...] = ()
+    date_parts: tuple[tuple[int, str], ...] = ()
 
     @property
     def strings(self) -> tuple[int, ...]:
         """The columns that are read as strings."""
-        return self.texts + self.hashed + self.categorical
+        return self.texts + self.hashed + self.categorical + self.dates
 
 
 def choose(table: Table, options: Options) -> Roles:
@@ -160,11 +168,18 @@ def assign(table: Table, options: Options, target: int | None) -> Roles:
     }
     _require_compatible(table, target, asked)
     named = {j for positions in asked.values() for j in positions}
-    skipped = {} if table.argument else left_out(table, {target, *named})
+    special = {*asked["text"], *asked["categorical"], *asked["hashed"]}
+    dates = _find_dates(table, {target, *special, *asked["ignore"]})
+    if options.date == "none":
+        skipped = {j: _no_date(table.fields[j]) for j in dates if j not in asked["features"]}
+        dates = {}
+    else:
+        skipped = {}
+    if not table.argument:
+        skipped = left_out(table, {target, *named}, {*dates, *skipped}) | skipped
     used = asked["features"] or [j for j in range(len(table.fields)) if j != target and j not in skipped]
     used = sorted({*used, *asked["text"], *asked["categorical"], *asked["hashed"]} - {*asked["ignore"]})
-    special = {*asked["text"], *asked["categorical"], *asked["hashed"]}
-    plain = [j for j in used if j not in special]
+    plain = [j for j in used if j not in special and j not in dates]
     _require_usable(table, plain, target)
     _require_names(table, used if target is None else [*used, target])
     strings = [j for j in plain if table.fields[j].kind == "string" and not table.fields[j].numeric]
@@ -174,14 +189,20 @@ def assign(table: Table, options: Options, target: int | None) -> Roles:
     categorical = tuple(sorted({*asked["categorical"], *strings} - {*texts}))
     doubts = doubtful(table, [j for j in plain if j not in named])
     notes = told if asked["features"] else (*skipped.values(), *doubts, *told)
+    places = [j for j in used if j in dates]
+    if places:
+        notes += (_told_dates(table, {j: dates[j] for j in places}),)
     return Roles(
         target,
         tuple(j for j in plain if j not in strings),
         tuple(sorted({*asked["text"], *texts})),
         tuple(sorted({*asked["hashed"]})),
         categorical,
+        tuple(places),
         frozenset(k for k, position in enumerate(categorical) if position in asked["categorical"]),
         notes,
+        tuple(dates[j][0] for j in places),
+        tuple((k, part) for k, j in enumerate(places) for part in dates[j][1]),
     )
 
 
@@ -208,6 +229,36 @@ def _holds_texts(table: Table, position: int) -> bool:
     return words >= MIN_MEAN_WORDS * len(values) and sum(map(len, values)) >= MIN_MEAN_CHARACTERS * len(values)
 
 
+def _find_dates(table: Table, others: Collection[int | None]) -> dict[int, tuple[Form, list[str]]]:
+    """Return the columns whose first values are dates: the form of each, and which parts of it vary."""
+    found: dict[int, tuple[Form, list[str]]] = {}
+    for j, field in enumerate(table.fields):
+        typed = field.kind == "other" and field.type.startswith(("date", "timestamp"))
+        written = table.typed and field.kind == "string"  # the first rows of text have been looked at for dates
+        if j in others or not (typed or written):
+            continue
+        values = [str(value) if typed else value for value in table.first_values(j)]
+        form = find_form(values)
+        if form is not None:
+            found[j] = form, varying_parts(values, form)
+    return found
+
+
+def _no_date(field: Field) -> str:
+    takes = Remedy("categorical", (field.name,)) + " takes each as a category"
+    return f"{field.name!r} holds dates or times and was left out; " + takes
+
+
+def _told_dates(table: Table, dates: dict[int, tuple[Form, list[str]]]) -> str:
+    """Return one note about all columns of dates."""
+    order = {"mdy": ", month first", "dmy": ", day first"}
+    told = []
+    for j, (form, parts) in [*dates.items()][:4]:
+        told.append(f"{table.fields[j].name!r} ({' and '.join(['days', *parts])}{order.get(form, '')})")
+    more = f" and {len(dates) - 4} more" if len(dates) > 4 else ""
+    return f"dates became numbers: {', '.join(told)}{more}; leave them out with " + Remedy("date", "none")
+
+
 def begin_recipe(table: Table, roles: Roles, options: Options) -> TableRecipe:
     """Return what is known of a recipe before the first row is read."""
 
@@ -224,6 +275,9 @@ def begin_recipe(table: Table, roles: Roles, options: Options) -> TableRecipe:
         texts=places(roles.texts),
         hashed=places(roles.hashed),
         categorical=places(roles.categorical),
+        dates=places(roles.dates),
+        date_forms=roles.date_forms,
+        date_parts=roles.date_parts,
         ngrams=options.ngrams,
         bits=options.bits,
         weighting=options.weighting,
@@ -267,11 +321,8 @@ def find_again(table: Table, recipe: TableRecipe, options: Options) -> Roles:
     if target in found:
         raise FormatError(f"the target {_called(table, target)} is a feature of the model too", file=table.file)
     several = iter(found)
-    numbers, texts, hashed, categorical = (
-        tuple(next(several) for _ in part)
-        for part in (recipe.numbers, recipe.texts, recipe.hashed, recipe.categorical)
-    )
-    return Roles(target, numbers, texts, hashed, categorical)
+    by_role: dict[str, Any] = {role: tuple(next(several) for _ in getattr(recipe, role)) for role in ROLES}
+    return Roles(target, **by_role)
 
 
 def _header(table: Table) -> int | None:

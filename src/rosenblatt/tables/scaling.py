@@ -31,6 +31,7 @@ __all__ = [
     "Scaling",
     "Transformation",
     "Weighting",
+    "mark_missing",
     "writable",
 ]
 
@@ -151,6 +152,20 @@ class Statistics:
         self.sparse = self.sparse or other.sparse
         self.n_rows += other.n_rows
 
+    def gaps(self, numbers: int) -> Ints:
+        """Return how many values are missing of each of the first so many features."""
+        return self.n_rows - self.count[:numbers]
+
+    def marked(self, numbers: int, indicators: Sequence[int]) -> Statistics:
+        """Return the figures of the same rows with marks of missing values; see `mark_missing`."""
+        count = self.gaps(numbers)[list(indicators)]
+        share = count / max(self.n_rows, 1)
+        marks = np.full(len(count), self.n_rows), share, count * (1 - share)
+        wide = zip((self.count, self.mean, self.squares), marks, strict=True)
+        figures: Any = [np.r_[own[:numbers], mark, own[numbers:]] for own, mark in wide]
+        count, mean, squares = figures
+        return Statistics(count, mean, squares, self.n_rows, self.sparse)
+
     def _widen(self, n_features: int) -> None:
         """Make room for features that were zero in all rows so far."""
         more = n_features - len(self.count)
@@ -213,7 +228,7 @@ class Filling:
     Attributes
     ----------
     means : ndarray
-        One for each feature; 0 for a feature that never has a value.
+        One for each of the first features, of which only these can be missing; 0 for one that never has a value.
 
     Examples
     --------
@@ -229,9 +244,9 @@ class Filling:
         return len(self.means)
 
     @classmethod
-    def of(cls, statistics: Statistics) -> Self:
-        """Return the filling by the means of `statistics`."""
-        return cls(_finite(statistics.mean, "mean"))
+    def of(cls, statistics: Statistics, numbers: int | None = None) -> Self:
+        """Return the filling by the means of `statistics`, with `numbers` only of the first so many features."""
+        return cls(_finite(statistics.mean[:numbers], "mean"))
 
     def into(self, rows: Rows) -> Rows:
         """Fill rows in place, and return them."""
@@ -240,9 +255,10 @@ class Filling:
             rows.data[missing] = self.means[rows.indices[missing]]
             return rows
         for part in slices(rows):
-            missing = np.isnan(rows[part])
+            values = rows[part, : self.n_features]
+            missing = np.isnan(values)
             if missing.any():
-                rows[part] = np.where(missing, self.means, rows[part])
+                values[:] = np.where(missing, self.means, values)
         return rows
 
 
@@ -374,7 +390,7 @@ class Weighting:
         """Return the weighting of a recipe before any row is counted; None where words are only counted."""
         if not isinstance(recipe, TableRecipe) or not recipe.texts or recipe.weighting == "count":
             return None
-        return cls(len(recipe.numbers), len(recipe.texts), recipe.bits, recipe.n_features)
+        return cls(recipe.first_word, len(recipe.texts), recipe.bits, recipe.n_features)
 
     @property
     def places(self) -> tuple[int, int, int, int]:
@@ -483,7 +499,7 @@ class Transformation(NamedTuple):
     def of(cls, statistics: Statistics, *, fill: bool, scale: bool, numbers: int | None = None) -> Transformation:
         """Return the transformation by the figures of `statistics`; see `Scaling.of`."""
         scaling = Scaling.of(statistics, filled=fill, numbers=numbers) if scale else None
-        return cls(Filling.of(statistics) if fill else None, scaling)
+        return cls(Filling.of(statistics, numbers) if fill else None, scaling)
 
     @property
     def steps(self) -> Iterator[Filling | Scaling | Weighting]:
@@ -502,13 +518,18 @@ class Transformation(NamedTuple):
         """Return transformed features: a copy, unless there is nothing to do."""
         if not any(self.steps):
             return features
-        for step in self.steps:
-            if step.n_features != features.n_features:
-                raise ShapeError(
-                    f"The data has {features.n_features} features, but the model has {step.n_features}. "
-                    "Pass data with the columns of training."
-                )
+        self.require_width(features.n_features)
         return Features(self.into(writable(features.rows)), features.n_rows, features.n_features, features.names)
+
+    def require_width(self, n_features: int) -> None:
+        """Raise `ShapeError` unless the figures are of so many features."""
+        filled, *others = (0 if step is None else step.n_features for step in self)
+        other = max(filled if filled > n_features else 0, *(each for each in others if each != n_features), 0)
+        if other:
+            raise ShapeError(
+                f"The data has {n_features} features, but the model has {other}. "
+                "Pass data with the columns of training."
+            )
 
     def into(self, rows: Rows) -> Rows:
         """Transform rows in place, and return them."""
@@ -544,6 +565,41 @@ def stored_up_to(rows: CSR, width: int) -> CSR:
     data[others], indices[others] = rows.data[behind], rows.indices[behind]
     indptr: Any = starts.astype(rows.indptr.dtype)
     return CSR(data, indices, indptr)
+
+
+def mark_missing(rows: Rows, numbers: int, indicators: Sequence[int]) -> Rows:
+    """Return a copy of rows with marks behind the numbers: 1 where a number is missing.
+
+    Parameters
+    ----------
+    rows : ndarray or CSR
+        Their first features are numbers; a missing one is NaN.
+    numbers : int
+        How many of the features are numbers.
+    indicators : sequence of int
+        Which numbers have a mark, ascending.
+
+    Examples
+    --------
+    >>> mark_missing(np.array([[1.0, np.nan, 5.0]]), 2, [1])
+    array([[ 1., nan,  1.,  5.]])
+    """
+    chosen = np.asarray(indicators, np.int64)
+    if not isinstance(rows, CSR):
+        marks = np.isnan(rows[:, chosen]).astype(rows.dtype)
+        return np.concatenate([rows[:, :numbers], marks, rows[:, numbers:]], axis=1)
+    indices = rows.indices.astype(np.int64)
+    stored: Any = np.diff(rows.indptr.astype(np.int64))
+    row_of = np.repeat(np.arange(len(rows.indptr) - 1), stored)
+    place = np.full(numbers + 1, -1)  # the last is that of all features that are no numbers
+    place[chosen] = numbers + np.arange(len(chosen))
+    missing = np.flatnonzero(np.isnan(rows.data) & (place[np.minimum(indices, numbers)] >= 0))
+    joined = np.r_[indices + len(chosen) * (indices >= numbers), place[indices[missing]]]
+    order = np.lexsort((joined, np.r_[row_of, row_of[missing]]))
+    data = np.r_[rows.data, np.ones(len(missing), rows.data.dtype)][order]
+    more = np.searchsorted(row_of[missing], np.arange(len(rows.indptr)))  # marks before each row
+    indptr: Any = (rows.indptr.astype(np.int64) + more).astype(rows.indptr.dtype)
+    return CSR(data, joined[order].astype(rows.indices.dtype), indptr)
 
 
 def writable(rows: Rows) -> Rows:

@@ -29,7 +29,7 @@ from rosenblatt.rows.labels import ContinuousLabelError
 from rosenblatt.rows.memory import require_features
 from rosenblatt.rows.reals import show_value as as_shown
 from rosenblatt.tables.formats import CORPUS_FORMATS, named_corpus_format
-from rosenblatt.tables.reading import Options
+from rosenblatt.tables.reading import Missing, Options
 from rosenblatt.tables.recipe import Recipe, TableRecipe
 from rosenblatt.tables.source import Source
 from rosenblatt.tables.table import MISSING_NAMES, NUMERAL
@@ -210,15 +210,52 @@ def read_table(*places: Place, log: Log = log_info, **options: Any) -> DataTable
 
 def table_of(source: Source, log: Log) -> DataTable:
     """Return all rows of a source as arrays; see `read_table`."""
+    return filled_table(source, log)[0]
+
+
+def filled_table(source: Source, log: Log) -> tuple[DataTable, dict[str, float]]:
+    """Return all rows of a source as arrays, and the means that stand for the missing numbers of columns."""
     from rosenblatt.learning.scaled import transform_blocks
+    from rosenblatt.tables.collect import measure
     from rosenblatt.tasks.training import preparation
 
     blocks: Any = all_rows(source, numbers=True)
     describe_reading(source, log)
     require_target(source, blocks, regression=None)
-    before = preparation(blocks, source.recipe, fill=fills_means(source), scale=False)
+    blocks, recipe = mark_and_tell(blocks, log)
+    before = preparation(blocks, recipe, fill=fills_means(source), scale=False)
     batch: Any = transform_blocks(blocks, *before).whole
-    return DataTable(batch.native(), batch.classes[batch.codes], feature_names(source))
+    names = feature_names(source) if recipe is None else recipe.names(blocks.n_features)
+    means: dict[str, float] = {}
+    if before.filling is not None and isinstance(recipe, TableRecipe):
+        gaps_of = measure(blocks).gaps(recipe.n_numbers)
+        found = zip(recipe.measured, before.filling.means.tolist(), gaps_of, strict=False)
+        means = {name: mean for name, mean, gaps in found if gaps}
+    return DataTable(batch.native(), batch.classes[batch.codes], names), means
+
+
+def mark_and_tell(blocks: Blocks, log: Log) -> tuple[Any, Recipe | None]:
+    """Mark missing numbers where the recipe asks for it, say how many there are, and return the new recipe."""
+    from rosenblatt.learning.scaled import mark_gaps
+
+    marked, gaps = mark_gaps(blocks)
+    if gaps:
+        log(f"note: missing numbers became the mean of their column, and a mark: {_shown_counts(gaps)}")
+    return marked, marked.facts.recipe
+
+
+def _shown_counts(gaps: Mapping[str, int], most: int = 6) -> str:
+    """Return how many rows of each column lack a value, the first few and the sum of the others.
+
+    Examples
+    --------
+    >>> _shown_counts({"age": 177, "fare": 1, "cabin": 2}, most=2)
+    "'age' 177, 'fare' 1, 1 more column 2"
+    """
+    first, rest = [*gaps.items()][:most], [*gaps.values()][most:]
+    told = [f"{column!r} {count:,}" for column, count in first]
+    told += [f"{len(rest):,} more column{'s' * (len(rest) > 1)} {sum(rest):,}"] if rest else []
+    return ", ".join(told)
 
 
 def read_options(options: Mapping[str, Any]) -> Options:
@@ -262,10 +299,10 @@ def open_places(places: Sequence[Any], options: Options, recipe: Recipe | None) 
     return BuiltinSource(built_in[0][1:])
 
 
-def source_of(data: Data, options: Mapping[str, Any]) -> Source:
-    """Return a source as it is, or open the places."""
+def source_of(data: Data, options: Mapping[str, Any], missing: Missing = "error") -> Source:
+    """Return a source as it is, or open the places; `missing` is what is done about missing numbers by default."""
     if not isinstance(data, Source):
-        return open_places(places_of(data), read_options(options), None)
+        return open_places(places_of(data), read_options({"missing": missing} | dict(options)), None)
     require_no_options(options)
     return data
 
@@ -313,6 +350,8 @@ def all_rows(source: Source, *, numbers: bool = False) -> MemoryBlocks:
 
 def fills_means(source: Source) -> bool:
     """Return whether missing numbers become the mean of their column."""
+    if isinstance(source.recipe, TableRecipe):
+        return source.recipe.fills_means
     return source.options is not None and source.options.missing == "mean"
 
 
@@ -464,12 +503,13 @@ NOT_HELD = ("labelled", "chunk_bytes")
 """Options that do not change what is read."""
 
 
-def holding(proof: str, options: Mapping[str, Any]) -> str:
-    """Return the text of a proof that also holds the options of reading that are not the default."""
+def holding(proof: str, options: Mapping[str, Any], means: Mapping[str, float] | None = None) -> str:
+    """Return the text of a proof with the options of reading that are not the default, and the means filled in."""
     usual = Options()
     held = {name: value for name, value in options.items() if value != getattr(usual, name)}
     if not held:
         return proof
+    held |= {"means": dict(means)} if means else {}
     return re.sub(r'"version": \d+,', lambda found: f'{found[0]}\n "reading": {json.dumps(held)},', proof, count=1)
 
 
@@ -482,6 +522,7 @@ def held_reading(proofs: Sequence[Mapping[str, Any]], file: str) -> dict[str, An
         An option is unknown, or has a value that it cannot have.
     """
     held = dict(proofs[0].get("reading", {}))
+    held.pop("means", None)  # the fingerprint of the rows depends on them
     usual = {each.name: each.default for each in fields(Options) if each.name not in NOT_HELD}
     for name, value in held.items():
         if name not in usual or not _fits(name, value, usual[name]):
@@ -499,7 +540,7 @@ def require_numbers(source: Source, proofs: Sequence[Mapping[str, Any]]) -> None
     A proof does not hold for such data, because a value is no number. `check.py` refuses the data as well.
     """
     recipe = source.recipe
-    if not isinstance(recipe, TableRecipe) or recipe.texts or recipe.hashed:
+    if not isinstance(recipe, TableRecipe) or recipe.texts or recipe.hashed or recipe.dates:
         return
     n_columns = len(recipe.numbers) + len(recipe.categorical)
     words = [(k, value) for k, value in recipe.categories if value is not None and not NUMERAL.fullmatch(value)]

@@ -31,6 +31,7 @@ from rosenblatt.tasks.data import (
     fills_means,
     is_tagger,
     log_info,
+    mark_and_tell,
     note_similar,
     open_ready_model,
     require_no_options,
@@ -280,7 +281,7 @@ def evaluate_folds(
                 "The learner is a pipeline: use TableEncoder(scale=True), and set parameters in it."
             )
         return _of_pipeline(learner, data, y, folds=folds, positive=positive, seed=seed, n_jobs=n_jobs)
-    source = None if y is not None else source_of(data, options)
+    source = None if y is not None else source_of(data, options, missing="indicator")
     if learner is None:
         learner = default_learner(None if source is None else source.recipe)
     regression = is_regression(named_learner(learner, parameters, seed)[1])
@@ -291,9 +292,10 @@ def evaluate_folds(
         with explain_target(source):
             blocks = all_rows(source, numbers=regression)
         describe_reading(source, log)
+        blocks, recipe = mark_and_tell(blocks, log)
         note_similar(blocks.classes, log)
         require_target(source, blocks, regression=regression)
-        batch, fill, recipe = blocks.whole, fills_means(source), source.recipe
+        batch, fill = blocks.whole, fills_means(source)
         groups = source.groups if takes_groups(named_learner(learner, parameters, seed)[1]) else None
         scale = scales_by_default(source) if scale is None else scale
     code = None if positive is None or regression else class_code(positive, batch.classes)

@@ -50,6 +50,7 @@ from rosenblatt.tasks.data import (
     explain_target,
     fills_means,
     log_info,
+    mark_and_tell,
     note_similar,
     reads_sentences,
     require_target,
@@ -598,7 +599,7 @@ class TableTraining(Training):
 
     def open(self) -> None:
         """Make the learner, and read the rows: all into memory if the learner, a holdout or folds need it."""
-        self.source = source_of(self.data, self.options)
+        self.source = source_of(self.data, self.options, missing="indicator")
         if self.learner is None:
             self.learner = default_learner(self.source.recipe)
         self.name, self.estimator = named_learner(self.learner, self.parameters, self.seed, bare=True)
@@ -645,6 +646,7 @@ class TableTraining(Training):
             self.groups = self.source.groups
             if self.groups is None:
                 self.log("note: the rows have no groups (qid:), so that all of them are compared")
+        self.blocks, _ = mark_and_tell(self.blocks, self.log)
         if self.holdout is not None:
             self._hold_out(self.holdout)
         recipe, fill = self.blocks.facts.recipe, fills_means(self.source)

@@ -1,0 +1,246 @@
+"""Tables as people have them: gaps, dates, identifiers, rare classes, each tried by the command as typed."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import rosenblatt as rb
+from rosenblatt.rows.features import as_rows
+from rosenblatt.tables.dates import days_of
+from rosenblatt.tables.scaling import mark_missing
+
+GAPS = "age,fare,sex,label\n30,,f,yes\n,8,m,no\n22,7.5,m,no\n,9,f,yes\n40,60,f,yes\n35,8,m,no\n"
+
+
+def write(name, text):
+    with open(name, "w", encoding="utf-8") as file:
+        file.write(text)
+    return name
+
+
+def test_gaps_are_filled_and_marked_with_one_note(run):
+    write("t.csv", GAPS)
+    ran = run("train", "t.csv", "-o", "m")
+    assert ran.code == 0, ran
+    notes = [line for line in ran.err.splitlines() if line.startswith("note:")]
+    assert notes == ["note: missing numbers became the mean of their column, and a mark: 'age' 2, 'fare' 1"]
+    model = rb.load("m")
+    names = model[0].get_feature_names_out().tolist()
+    assert names == ["age", "fare", "age is missing", "fare is missing", "sex=f", "sex=m"]
+    encoded = model[0].transform(pd.read_csv("t.csv")).toarray()
+    assert encoded[:2].tolist() == [[30, 18.5, 0, 1, 1, 0], [31.75, 8, 1, 0, 0, 1]]
+    assert run("predict", "m", "t.csv").out.split() == ["yes", "no", "no", "yes", "yes", "no"]
+    assert "trained on these rows" in run("evaluate", "m", "t.csv").out
+
+
+def test_python_and_the_command_encode_alike(done):
+    write("t.csv", GAPS)
+    done("train", "t.csv", "-o", "m")
+    frame = pd.read_csv("t.csv")
+    encoder = rb.TableEncoder().fit(frame.drop(columns="label"))
+    theirs = rb.load("m")[0]
+    assert encoder.get_feature_names_out().tolist() == theirs.get_feature_names_out().tolist()
+    assert (encoder.transform(frame) != theirs.transform(frame)).nnz == 0
+    assert (encoder.fit_transform(frame.drop(columns="label")) != theirs.transform(frame)).nnz == 0
+
+
+def test_a_model_of_complete_rows_fills_by_the_means_it_knows(run):
+    write("whole.csv", "a,b,label\n1,0,no\n3,1,yes\n5,5,yes\n")
+    write("gaps.csv", "a,b\n,5\n")
+    assert run("train", "whole.csv", "-o", "m").code == 0
+    assert rb.load("m")[0].transform(pd.read_csv("gaps.csv")).tolist() == [[3, 5]]
+    assert run("predict", "m", "gaps.csv").out == "yes\n"
+
+
+@pytest.mark.parametrize("command", [("train", "-o", "m", "--missing", "error"), ("certify",)])
+def test_the_strict_hear_of_all_problems_at_once(run, command):
+    write("t.csv", GAPS.replace("35,8,m,no", "35,eight,m,"))
+    ran = run(command[0], "t.csv", *command[1:])
+    assert ran.code == 2
+    assert "t.csv:2:2: 'fare' is missing;" in ran.err
+    assert "'age' is missing (line 3, and 1 row more)" in ran.err
+    assert "'fare' is 'eight', but the column holds numbers (line 7)" in ran.err
+    assert "the label is missing (line 7)" in ran.err
+    assert "--missing mean" in ran.err
+
+
+def test_a_proof_about_filled_rows_says_so_and_holds_the_means(run):
+    write("t.csv", GAPS)
+    ran = run("certify", "t.csv", "--missing", "mean", "-o", "proof.json")
+    assert "filled with means: 'age' 31.75, 'fare' 18.5" in ran.err
+    held = json.loads(Path("proof.json").read_text())["reading"]
+    assert held == {"missing": "mean", "means": {"age": 31.75, "fare": 18.5}}
+    assert run("check", "proof.json", "t.csv").code == 0
+
+
+@pytest.mark.parametrize("columns", ["a,b", "a,b,k"])
+def test_data_larger_than_memory_trains_the_same_bits(tmp_path, columns):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(4000, 2)).round(3)
+    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "k": rng.choice(["u", "v", "w"], 4000)})
+    frame["label"] = np.where(X[:, 0] + (frame.k == "u") > 0, "yes", "no")
+    frame.loc[rng.random(4000) < 0.1, "a"] = None
+    frame.loc[3990:, "b"] = None  # gaps that come late
+    path = tmp_path / "t.csv"
+    frame[[*columns.split(","), "label"]].to_csv(path, index=False)
+    memory = rb.train(path)
+    cached = rb.train(path, memory=10_000, chunk_bytes=2000)
+    assert memory.provenance["data"] == cached.provenance["data"]
+    np.testing.assert_array_equal(memory.estimator.coef_, cached.estimator.coef_)
+    assert memory.estimator.coef_[0][2:4].all()
+    frame_names = memory.preparation.names[:4]
+    assert frame_names == ("a", "b", "a is missing", "b is missing")
+
+
+def test_marks_of_dense_and_sparse_rows_are_alike():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(50, 6)) * (rng.random((50, 6)) < 0.6)
+    X[:, :4][rng.random((50, 4)) < 0.3] = np.nan
+    from scipy.sparse import csr_array
+
+    sparse = mark_missing(as_rows(csr_array(X)).rows, 4, [1, 3])
+    dense = mark_missing(X, 4, [1, 3])
+    assert dense.shape == (50, 8)
+    back = csr_array((sparse.data, sparse.indices.astype(int), sparse.indptr.astype(int)), shape=(50, 8))
+    np.testing.assert_array_equal(back.toarray(), dense)
+    assert all(
+        np.diff(back.indices[a:b]).min(initial=1) > 0 for a, b in zip(back.indptr, back.indptr[1:], strict=False)
+    )
+
+
+def test_folds_and_holdouts_fill_too(run):
+    write("t.csv", GAPS.replace("\n", "\n", 1) + GAPS.split("\n", 1)[1] * 4)
+    assert run("train", "t.csv", "-o", "m", "--holdout", "0.2").code == 0
+    assert run("evaluate", "t.csv", "--cv", "3").code == 0
+
+
+def test_the_first_fit_decides_which_numbers_are_marked():
+    encoder = rb.TableEncoder().fit([{"a": 1.0, "k": "u"}, {"a": None, "k": "u"}])
+    encoder.partial_fit([{"a": 4.0, "k": "v"}])
+    assert encoder.get_feature_names_out().tolist() == ["a", "a is missing", "k=u", "k=v"]
+    assert encoder.transform([{"k": "v"}]).toarray().tolist() == [[2.5, 1, 0, 1]]
+
+
+def test_the_graph_marks_as_well(run):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    write("t.csv", GAPS)
+    assert run("train", "t.csv", "-o", "m").code == 0
+    model = rb.load("m")
+    rb.to_onnx(model, path="m.onnx")
+    frame = pd.read_csv("t.csv")
+    session = onnxruntime.InferenceSession("m.onnx")
+    feed = {name: frame[[name]].to_numpy(np.float64) for name in ("age", "fare")}
+    feed |= {"sex": frame[["sex"]].to_numpy(object)}
+    label, scores = session.run(["label", "scores"], feed)
+    assert label.tolist() == model.predict(frame).tolist()
+    np.testing.assert_allclose(scores, model.decision_function(frame), rtol=1e-12)
+
+
+def dated(n=60):
+    days = pd.date_range("2020-01-01", periods=n, freq="5D")
+    texts = {"when": days.strftime("%b %d %Y"), "iso": days.strftime("%Y-%m-%d"), "us": days.strftime("%m/%d/%y")}
+    return pd.DataFrame({**texts, "x": np.arange(n) % 7 + 0.5, "label": np.where(days.month < 7, "a", "b")})
+
+
+DATED = (
+    "note: dates became numbers: 'when' (days and month and weekday), 'iso' (days and month and weekday), "
+    "'us' (days and month and weekday, month first); leave them out with --date none"
+)
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl", "typed.parquet"])
+def test_dates_are_one_thing_in_all_formats(run, kind):
+    frame = dated()
+    typed = frame.assign(iso=pd.to_datetime(frame.iso))
+    frame.to_csv("t.csv", index=False)
+    frame.to_parquet("t.parquet")
+    frame.to_json("t.jsonl", orient="records", lines=True)
+    typed.to_parquet("t.typed.parquet")
+    ran = run("train", f"t.{kind}", "-o", "m")
+    assert ran.code == 0, ran
+    assert [line for line in ran.err.splitlines() if line.startswith("note:")] == [DATED]
+    encoder = rb.TableEncoder().fit(frame.drop(columns="label"))
+    names = encoder.get_feature_names_out().tolist()
+    assert names[:6] == ["x", "when in days", "iso in days", "us in days", "when month=Jan", "when weekday=Wed"]
+    model = rb.load("m")
+    assert model[0].get_feature_names_out().tolist() == names
+    for rows in (frame, typed):
+        assert (model[0].transform(rows) != encoder.transform(frame)).nnz == 0
+    first = encoder.transform(frame.head(1)).toarray()[0]
+    assert first[1:4].tolist() == [18262] * 3
+    assert run("evaluate", "m", "t.csv").code == 0
+
+
+def test_dates_can_be_left_out(done):
+    dated().to_csv("t.csv", index=False)
+    done("train", "t.csv", "-o", "m", "--date", "none")
+    assert rb.load("m")[0].get_feature_names_out().tolist() == ["x"]
+    assert rb.TableEncoder(date="none").fit(dated().drop(columns="label")).get_feature_names_out().tolist() == [
+        "x"
+    ]
+    done("train", "t.csv", "-o", "m", "--categorical", "iso", "--ignore", "when,us")
+    assert len(rb.load("m")[0].get_feature_names_out()) == 61
+
+
+def test_parts_of_dates_that_do_not_vary_are_no_features():
+    years = [f"{year}-01-01" for year in range(1970, 1990)]
+    names = rb.TableEncoder().fit([{"year": each} for each in years]).get_feature_names_out().tolist()
+    assert names[0] == "year in days"
+    assert not any("month" in name for name in names)
+    assert sum("weekday" in name for name in names) == 7
+
+
+def test_a_missing_date_is_filled_and_a_wrong_one_is_an_error(run):
+    frame = dated()
+    frame.loc[[3, 5], "iso"] = None
+    frame.to_csv("t.csv", index=False)
+    ran = run("train", "t.csv", "-o", "m", "--ignore", "when,us")
+    assert "mean of their column, and a mark: 'iso' 2" in ran.err
+    assert "iso is missing" in rb.load("m")[0].get_feature_names_out()
+    frame.loc[7, "iso"] = "2020-02-31"
+    frame.to_csv("t.csv", index=False)
+    ran = run("predict", "m", "t.csv")
+    assert ran.code == 2
+    assert "t.csv:9:2: 'iso' is '2020-02-31', but the column holds dates" in ran.err
+    with pytest.raises(rb.exceptions.ParameterError, match="'iso' holds dates, and ONNX cannot read these"):
+        rb.to_onnx(rb.load("m"))
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "days"),
+    [
+        ("1970-01-01", "ymd", 0), ("1970/1/2 12:00", "ymd", 1.5), ("1998-06-12T02:00:00+02:00", "ymd", 10389),
+        ("Jun 12 1998", "named", 10389), ("June 12, 1998", "named", 10389), ("12-Jun-98", "named", 10389),
+        ("Fri, 12 Jun 1998", "named", 10389), ("6/12/98 6:00 PM", "mdy", 10389.75), ("12.06.1998", "dmy", 10389),
+        ("31/02/2000", "dmy", None), ("Foo 12 1998", "named", None), ("1998-06-12x", "ymd", None),
+        ("1998-13-12", "ymd", None), ("6/12/98 25:00", "mdy", None), ("1.2.34", "dmy", None),
+    ],
+)  # fmt: skip
+def test_forms_of_dates(text, form, days):
+    assert days_of(text, form) == days
+
+
+@pytest.mark.parametrize("memory", [1 << 28, 3000])
+def test_dates_of_data_larger_than_memory(tmp_path, memory):
+    path = tmp_path / "t.csv"
+    dated(400).to_csv(path, index=False)
+    trained = rb.train(path, memory=memory, chunk_bytes=500)
+    np.testing.assert_array_equal(trained.estimator.coef_, rb.train(dated(400)).estimator.coef_)
+
+
+def test_words_are_weighted_behind_the_marks(done):
+    rows = "1,free prize,yes\n,at home,no\n3,free entry,yes\n2,see you,no\n"
+    write("t.csv", "a,text,label\n" + rows)
+    done("train", "t.csv", "-o", "m", "--text", "text", "--bits", "6")
+    model, frame = rb.load("m"), pd.read_csv("t.csv")
+    encoder = rb.TableEncoder(text=["text"], bits=6).fit(frame.drop(columns="label"))
+    assert (encoder.transform(frame) != model[0].transform(frame)).nnz == 0
+    assert (encoder.fit_transform(frame.drop(columns="label")) != model[0].transform(frame)).nnz == 0
+    files = rb.TableEncoder(text=["text"], bits=6).fit_files("t.csv", target="label")
+    assert (files.transform(frame) != model[0].transform(frame)).nnz == 0
+    found = encoder.transform(frame).toarray()
+    assert found[:, :2].tolist() == [[1, 0], [2, 1], [3, 0], [2, 0]]
+    np.testing.assert_allclose((found[:, 2:] ** 2).sum(axis=1), 1.0)
