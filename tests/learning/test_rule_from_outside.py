@@ -120,13 +120,3 @@ def test_from_the_command_line(tmp_path, monkeypatch, capfd):
     capfd.readouterr()
     assert main(["predict", "m", "t.csv", "-q"]) == 0
     assert len(capfd.readouterr().out.split()) == len(X)
-
-
-def test_no_bound_of_the_perceptron_is_claimed():
-    # Its steps are logged as the perceptron's are, but weights move less: the theorems say nothing about it.
-    rows, y = rb.datasets.make_diagonal(60, seed=1)
-    plain = rb.Perceptron(order="cyclic").fit(rows, y)
-    assert rb.bounds(rows, y, model=plain)["padded"].applies
-    found = rb.bounds(rows, y, model=trained(rows, y))
-    assert [name for name, bound in found.items() if bound.applies] == []
-    assert "Cooling" in found["padded"].reason

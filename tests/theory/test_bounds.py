@@ -24,6 +24,7 @@ from rosenblatt.rows.batch import as_batch
 from rosenblatt.theory.training_set import TrainingSet, largest_square
 from tests.shared.examples import examples
 from tests.shared.margin_oracles import largest_margin
+from tests.shared.outside_rule import CoolingPerceptron
 from tests.shared.strategies import DYADIC, noisy, problems, quietly
 
 BIASES = ["unit", "radius", None]
@@ -568,3 +569,14 @@ def test_bounds_at_a_hyperplane_by_hand():
             rb.bounds(X, y, **bad)
     with pytest.raises(ShapeError):
         rb.bounds(X, y, w_star=[1, 1, 1])
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_no_bound_of_the_perceptron_is_claimed_for_an_unknown_rule():
+    # Its steps are logged as the perceptron's are, but weights move less: the theorems say nothing about it.
+    X, y = rb.datasets.make_diagonal(60, seed=1)
+    plain = rb.Perceptron(order="cyclic").fit(X, y)
+    assert rb.bounds(X, y, model=plain)["padded"].applies
+    found = rb.bounds(X, y, model=CoolingPerceptron(order="cyclic", max_iter=4, decide=False).fit(X, y))
+    assert [name for name, bound in found.items() if bound.applies] == []
+    assert "Cooling" in found["padded"].reason
