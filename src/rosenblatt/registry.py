@@ -110,7 +110,7 @@ BUILT_IN = {
             "pa": {"C": inf},
             "pa1": {},
             "pa2": {"loss": "squared_hinge"},
-            "averaged-pa1": {"average": True, "n_iter_no_change": 2},
+            "averaged-pa1": {"average": True},
         },
         _ONLINE | {"mixing"},
         rule="Passive",

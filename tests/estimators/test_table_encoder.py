@@ -87,7 +87,11 @@ def tables(draw):
 @settings(max_examples=examples(40))
 def test_the_same_bits_as_from_a_file(tmp_path, frame, missing, scale, which):
     ignore = {"all": (), "numbers": ("name", "code", "words"), "names": ("words", "code")}[which]
-    roles = {"text": ("words",), "hashed": ("code",), "bits": 6, "ngrams": 2} if which == "all" else {}
+    roles = (
+        {"text": ("words",), "hashed": ("code",), "bits": 6, "ngrams": 2, "weighting": "count"}
+        if which == "all"
+        else {}
+    )
     frame.to_csv(tmp_path / "t.csv", index=False)
     expected = from_file(
         tmp_path / "t.csv", scale=scale, target="target", missing=missing, ignore=ignore, header=True, **roles
@@ -156,7 +160,7 @@ def test_every_kind_of_table_gives_the_same():
     ids=lambda each: type(each).__name__,
 )
 def test_lists_of_texts(texts):
-    encoder = rb.TableEncoder(bits=4, vocabulary=True).fit(texts)
+    encoder = rb.TableEncoder(bits=4, vocabulary=True, weighting="count").fit(texts)
     X = encoder.transform(texts).toarray()
     assert X.sum(axis=1).tolist() == [3, 2, 1]
     assert "x1=win" in [name.split("|")[0] for name in encoder.get_feature_names_out()]
@@ -263,7 +267,8 @@ def test_what_is_no_table():
 
 
 def test_partial_fit_accumulates():
-    whole = rb.TableEncoder(missing="mean", scale=True, vocabulary=True, text=["note"], bits=4).fit(THINGS)
+    whole = rb.TableEncoder(missing="mean", scale=True, vocabulary=True, text=["note"], bits=4)
+    whole = whole.set_params(weighting="count").fit(THINGS)
     parts = clone(whole)
     for part in (THINGS[:1], THINGS[1:3].iloc[:, ::-1], THINGS[3:]):
         parts.partial_fit(part)

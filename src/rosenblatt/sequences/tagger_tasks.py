@@ -145,7 +145,7 @@ class SentenceTraining(Training):
         )
         self.name = TAGGER
         usual = {"templates": word_templates(len(self.own) - 1), "random_state": self.seed}
-        if isinstance(self.learner, str):
+        if self.learner is None or isinstance(self.learner, str):
             self.estimator = _tagger(usual | dict(self.parameters or {}))
         else:
             self.name, self.estimator = named_learner(self.learner, self.parameters, self.seed)
