@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 import rosenblatt as rb
 from rosenblatt.exceptions import InputError, LabelError, ParameterError, ShapeError
@@ -13,6 +14,7 @@ from rosenblatt.kernels import RBF
 from rosenblatt.learning.online import OnlineModel
 from rosenblatt.loops.rules import Confidence, Passive, Power, Rule
 from rosenblatt.rows.features import as_rows
+from rosenblatt.tables.online_scaling import Figures, OnlineScaling
 
 X = np.random.default_rng(2).integers(-3, 4, (40, 4)).astype(float)
 LABELS = [["b", "a", "c"][k] for k in np.random.default_rng(3).integers(0, 3, 40)]
@@ -128,3 +130,22 @@ def test_it_needs_no_scikit_learn():
         "m.learn([1.0], 'a'); m.learn([-1.0], 'b'); m.pack(); assert 'sklearn' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", source], check=True)
+
+
+def test_a_scaler_is_part_of_the_model():
+    model = OnlineModel.begin(n_features=2)
+    model.scaler = OnlineScaling(True, True, Figures.of(2), ("a", "b"))
+    scaler, learner = rb.OnlineScaler(), rb.Perceptron()
+    for x, label in zip(X[:, :2], np.resize(["n", "y"], len(X)).tolist(), strict=True):
+        learner.learn_one(scaler.transform_one(x), label)
+        scaler.learn_one(x)
+        model.learn(x, label)
+    assert model.scaler.figures.mean.tolist() == scaler.mean_.tolist()
+    assert model.score(X[0, :2]) == learner.score_one(scaler.transform_one(X[0, :2]))
+    again, other = OnlineModel.unpack(model.pack()), model.copy()
+    assert again.digest() == model.digest() == other.digest()
+    other.scaler.learn(X[:1, :2])
+    assert other.digest() != model.digest() == again.digest()
+    assert again.score(X[0, :2]) == model.score(X[0, :2])
+    with pytest.raises(InputError, match="Sparse"):
+        model.decide(as_rows(csr_array(X[:, :2])))
