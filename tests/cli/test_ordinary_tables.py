@@ -244,3 +244,28 @@ def test_words_are_weighted_behind_the_marks(done):
     found = encoder.transform(frame).toarray()
     assert found[:, :2].tolist() == [[1, 0], [2, 1], [3, 0], [2, 0]]
     np.testing.assert_allclose((found[:, 2:] ** 2).sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("orient", ["records", "columns", "split", "index"])
+def test_json_of_every_orientation_is_read(run, orient):
+    frame = pd.DataFrame({"a": [1.5, 2, None, 4] * 3, "k": [*"uvuv"] * 3, "y": [*"ppqq"] * 3})
+    frame.to_json("t.json", orient=orient)
+    ran = run("train", "t.json", "--target", "y", "-o", "m")
+    assert ran.code == 0, ran
+    expected = rb.train(frame, target="y").estimator
+    np.testing.assert_array_equal(rb.load("m")[-1].coef_, expected.coef_)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('[{"a": 1, "y": "p"}, {"a": [2], "y": "q"}]', "t.json:2: 'a' is [2]; nested values cannot be features"),
+        ('[{"a": 1, "y": "p"}, 3]', "t.json:2: is 3, but every"),
+        ('[{"a": 1, "y": "p"},', "t.json:1:21: is no JSON"),
+        ('{"a": {"0": 1}, "y": 3}', "an object of columns"),
+    ],
+)
+def test_json_that_is_no_table_is_refused(run, text, told):
+    ran = run("train", write("t.json", text), "-o", "m")
+    assert ran.code == 2
+    assert told in ran.err

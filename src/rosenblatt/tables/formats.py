@@ -30,6 +30,7 @@ OpenSparse: TypeAlias = "Callable[[DataFile, Options, int | None, Skipped | None
 HEAD_BYTES = 1 << 16  # bytes by which formats are recognised
 LOOKED_AT = 1 << 12  # bytes in which a zero shows that a file is no text
 ARRAY_OF_OBJECTS = re.compile(rb"\s*\[\s*\{")
+OBJECT_OF_COLUMNS = re.compile(rb'\{\s*"(?:[^"\\]|\\.)*"\s*:\s*[\[{]')
 SVMLIGHT = re.compile(rb"[+-]?[\d.]+([eE][+-]?\d+)?([ \t]+qid:\d+)?([ \t]+\d+:[^\s:]+)+[ \t]*(#.*)?\r?$")
 
 
@@ -101,6 +102,7 @@ _EVERY = (
     ),
     Format("npy", ("npy",), (b"\x93NUMPY",), _lazy("numpy_files:NpyTable"), on_disk=(b"",), labels_apart=True),
     Format("jsonl", ("jsonl", "ndjson"), (), _lazy("json_lines:JsonLinesTable"), optional_columns=True),
+    Format("json", (), (), _lazy("json_lines:JsonTable"), optional_columns=True),
 )
 FORMATS = {each.name: each for each in _EVERY}
 """All formats by name."""
@@ -134,7 +136,7 @@ def recognise(file: DataFile, asked: str | None = None) -> Format:
     Raises
     ------
     FormatError
-        The file is empty, or is an array of JSON objects, or its format cannot be read from where it is.
+        The file is empty, or its format cannot be read from where it is.
     ParameterError
         `asked` is no format.
     """
@@ -158,10 +160,7 @@ def recognise(file: DataFile, asked: str | None = None) -> Format:
         if not found.marks and b"\0" in head[:LOOKED_AT]:
             raise FormatError(_no_text(head), file=file.name)
         if ARRAY_OF_OBJECTS.match(head):
-            raise FormatError(
-                "this is an array of JSON objects; write one object a line instead, as jq -c '.[]' does",
-                file=file.name,
-            )
+            found = FORMATS["json"]
     if file.encoding is not None and found.marks:
         raise ParameterError(f"{file.name} is {found.name}, which is no text. Drop " + Remedy("encoding") + ".")
     if head.startswith(found.on_disk) and not file.is_plain:
@@ -200,7 +199,7 @@ def _ending(path: str) -> str | None:
 def _by_text(head: bytes) -> str:
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if text.startswith(b"{"):
-        return "jsonl"
+        return "json" if OBJECT_OF_COLUMNS.match(text) else "jsonl"
     lines = [line for line in text.splitlines()[:100] if line.strip() and not line.startswith(b"#")]
     if lines and SVMLIGHT.match(lines[0]):
         return "svmlight"

@@ -1,4 +1,4 @@
-"""JSON Lines: one flat object on each line.
+"""JSON Lines: one flat object on each line; and JSON: an array of objects, or an object of columns.
 
 The standard library parses all lines of a block at once; it accepts only valid JSON and reports the place of every
 error. pyarrow's reader would be faster, but accepts objects that span lines and types that change between blocks.
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rosenblatt.exceptions import FormatError, Remedy
+from rosenblatt.exceptions import FormatError, NoRowsError, Remedy
 from rosenblatt.rows.reals import show_value
 from rosenblatt.tables.data_file import DataFile, closed_on_error
 from rosenblatt.tables.delimited_rows import LINE_END, Dialect, TextBlock, last_end, whole_rows
@@ -38,7 +38,7 @@ from rosenblatt.tables.table import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["JsonLinesTable"]
+__all__ = ["JsonLinesTable", "JsonTable"]
 
 LINES = Dialect("\n", quoted=False)
 SIMPLE = frozenset((str, int, float, bool, type(None)))
@@ -60,18 +60,19 @@ class JsonLinesTable(TypedTable):
             head, complete = self._stream.beginning(1)
             if not head.strip():
                 raise FormatError("the file is empty", file=self.file)
-            first = self._first_objects(head, complete)
-            types: dict[str, type | None] = dict.fromkeys(name for name, _ in recipe.columns) if recipe else {}
-            for row in first.rows:
-                for name, value in row.items():
-                    if types.get(name) is None:
-                        types[name] = None if value is None else type(value)
-            if not types:
-                raise (
-                    first.lost[0]
-                    if first.lost
-                    else FormatError("the objects have no keys", file=self.file, line=1)
-                )
+            self._begin(self._first_objects(head, complete), options, recipe)
+
+    def _begin(self, first: _Objects, options: Options, recipe: TableRecipe | None) -> None:
+        """Learn the columns from the first objects."""
+        types: dict[str, type | None] = dict.fromkeys(name for name, _ in recipe.columns) if recipe else {}
+        for row in first.rows:
+            for name, value in row.items():
+                if types.get(name) is None:
+                    types[name] = None if value is None else type(value)
+        if not types:
+            raise (
+                first.lost[0] if first.lost else FormatError("the objects have no keys", file=self.file, line=1)
+            )
         self.fields = tuple(_field(name, type_) for name, type_ in types.items())
         if recipe is None and not options.features:
             self._known = frozenset(types)
@@ -177,6 +178,79 @@ class JsonLinesTable(TypedTable):
                 + ", or give the first line every key (null where it has no value)"
             )
         return None
+
+
+class JsonTable(JsonLinesTable):
+    """A whole JSON document, in memory: an array of objects, or columns as `pandas.DataFrame.to_json` writes them.
+
+    Rows count from 1, because they have no lines of their own.
+    """
+
+    format = "JSON"
+
+    def __init__(self, file: DataFile, options: Options, recipe: TableRecipe | None = None) -> None:
+        self.file, self._known = file.name, None
+        with closed_on_error(file.open()) as self._stream:
+            data = self._stream.read().removeprefix(b"\xef\xbb\xbf")
+            try:
+                rows = _rows_of(_loads(data))
+            except json.JSONDecodeError as error:
+                told = f"is no JSON: {error.msg}"
+                raise FormatError(told, file=self.file, line=error.lineno, column=error.colno) from error
+            except (ValueError, RecursionError) as error:
+                raise FormatError(f"is no JSON that can be used: {error}", file=self.file) from error
+            if not rows:
+                raise NoRowsError("there is not one row", file=self.file)
+            self._all = self._checked(rows)
+            first = _Objects(self._all.rows[:FIRST_ROWS], self._all.lines, self._all.lost)
+            self._begin(first, options, recipe)
+            self._all = self._checked(rows)  # now that the keys are known
+
+    def first_values(self, position: int) -> list[Any]:
+        """Return the values of a column in the first rows, without missing ones."""
+        values = (row.get(self.fields[position].name) for row in self._all.rows[:FIRST_ROWS])
+        return [value for value in values if value is not None]
+
+    def blocks(self, wanted: Wanted) -> Iterator[Block]:
+        """Yield the wanted columns of all rows."""
+        yield self._block(self._all, wanted)
+
+    def _checked(self, rows: list[Any]) -> _Objects:
+        """Return the rows that are flat objects, and the errors of the others."""
+        found = _Objects([], [], [])
+        for number, row in enumerate(rows, 1):
+            problem = self._problem(row)
+            if problem:
+                found.lost.append(FormatError(problem, file=self.file, line=number))
+            else:
+                found.rows.append(row)
+                found.lines.append(number)
+        return found
+
+
+def _rows_of(document: Any) -> list[Any]:
+    """Return the rows of a document, whose orientation is one of those of `pandas.DataFrame.to_json`.
+
+    Examples
+    --------
+    >>> _rows_of({"a": {"0": 1, "1": 2}, "y": {"0": "p", "1": "q"}})
+    [{'a': 1, 'y': 'p'}, {'a': 2, 'y': 'q'}]
+    >>> _rows_of({"columns": ["a"], "index": [0], "data": [[1]]}), _rows_of({"a": [1, 2]})
+    ([{'a': 1}], [{'a': 1}, {'a': 2}])
+    """
+    if isinstance(document, list):
+        return document
+    columns = [*document.values()] if isinstance(document, dict) else []
+    if columns and document.keys() >= {"columns", "data"} and all(isinstance(each, list) for each in columns):
+        return [dict(zip(document["columns"], row, strict=True)) for row in document["data"]]
+    if columns and all(isinstance(each, list) for each in columns):
+        return [dict(zip(document, row, strict=True)) for row in zip(*columns, strict=True)]
+    if columns and all(isinstance(each, dict) for each in columns):
+        if all(name.isdigit() for name in document) and not all(name.isdigit() for name in columns[0]):
+            return columns  # one object for each number of a row
+        keys = dict.fromkeys(key for each in columns for key in each)
+        return [{name: each.get(key) for name, each in document.items()} for key in keys]
+    raise ValueError("a table is an array of objects, or an object of columns that are arrays or objects")
 
 
 class _Objects(NamedTuple):
