@@ -73,6 +73,24 @@ class Bug(NamedTuple):
 
 BUGS = [
     Bug(
+        "tables/scaling.py",
+        "(1 + self.n_rows) / (1 + count)",
+        "(1 + self.n_rows) / max(count, 1)",
+        "words that all rows have get less weight than they should",
+    ),
+    Bug(
+        "estimators/table_encoder.py",
+        "        self._fit(X, before, weigh=False)",
+        "        self._fit(X, before)",
+        "partial_fit changes the weights of words that a model was trained with",
+    ),
+    Bug(
+        "tables/roles.py",
+        "2 * len({*values}) <= len(values)",
+        "False",
+        "a sentence that many rows repeat is taken as text",
+    ),
+    Bug(
         "presets.py",
         '{"eta0": 0.2, "tie": "sign", "zero": 1}',
         '{"eta0": 0.2, "tie": "sign", "zero": -1, "bias": "radius"}',
