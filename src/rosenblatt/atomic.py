@@ -12,6 +12,7 @@ import os
 import re
 import secrets
 import stat
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -76,6 +77,20 @@ def replacing(path: str | os.PathLike[str], *, forced: bool = True, private: boo
         if not placed:
             with suppress(OSError):
                 os.unlink(aside)
+
+
+@contextmanager
+def writing_unnamed(folder: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file without a name, for reading too; it is gone when its last descriptor is closed.
+
+    A full disk, or a folder that cannot be written to, raises `StorageError`.
+    """
+    place = Path(folder)
+    with _telling(place, "", always=True):
+        file = tempfile.TemporaryFile(dir=place, prefix="rosenblatt-", suffix=ASIDE)  # noqa: SIM115
+    with _telling(place, ""), file:
+        yield file
+        file.flush()
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes | memoryview) -> None:
@@ -191,7 +206,7 @@ def _settle(target: Path) -> None:
 
 
 @contextmanager
-def _telling(target: Path, always: bool = False) -> Iterator[None]:
+def _telling(target: Path, kept: str | None = None, *, always: bool = False) -> Iterator[None]:
     """Turn errors of the disk, or all errors of files, into a `StorageError` that names the target.
 
     Not all errors within `replacing` are about the target: the caller may also read.
@@ -203,7 +218,8 @@ def _telling(target: Path, always: bool = False) -> Iterator[None]:
     except OSError as error:
         if error.errno not in NO_ROOM and not always:
             raise
-        kept = "" if _is_special(target) else " The old content is unchanged."
+        if kept is None:
+            kept = "" if _is_special(target) else " The old content is unchanged."
         raise StorageError(
             f"{target} could not be written: {error.strerror or error}.{kept} Free some space, or choose another "
             "place."

@@ -12,7 +12,19 @@ from rosenblatt.cli.main import main
 from tests.cli.messages import messages
 from tests.shared.killing import Work, run
 
-TRAIN = ["--text", "message", "--memory", "1", "--checkpoint", "1", "--max-iter", "40", "--quiet"]
+TRAIN = [
+    "--text",
+    "message",
+    "--memory",
+    "1",
+    "--cache",
+    "rows",
+    "--checkpoint",
+    "1",
+    "--max-iter",
+    "40",
+    "--quiet",
+]
 
 
 class Command(Work):
@@ -25,7 +37,7 @@ class Command(Work):
         write(folder / "mail.csv", 12_000)
         os.chdir(folder)
         self._train("undisturbed")
-        Path(".mail.csv.rosenblatt-cache").unlink()
+        Path("rows").unlink()
 
     def do(self) -> None:
         self._train("model", "--resume")

@@ -55,10 +55,15 @@ def whole_trace(path):
         pyarrow.parquet.read_table(path)
 
 
+CACHE, CHECKPOINT = "big.npy.rosenblatt-cache", ".out.checkpoint"
 WRITERS = {
     "model": (train("out"), "out", whole_model),
     "checkpoint": (train("out", "--checkpoint", "1", "--max-iter", "3"), "out", whole_model),
-    "cache": (["train", "big.npy", "-o", "out", "-q", "--memory", "1", "--max-iter", "2"], "out", whole_model),
+    "cache": (
+        ["train", "big.npy", "-o", "out", "-q", "--memory", "1", "--cache", CACHE, "--max-iter", "2"],
+        "out",
+        whole_model,
+    ),
     "proof": (["certify", "data.csv", "-o", "out", "-q"], "out", lambda path: check.read_file(str(path))),
     "predictions": (["predict", "model", "data.csv", "-o", "out", "-q"], "out", whole_lines),
     "report": (["report", "model", "data.csv", "-o", "out.html", "-q"], "out.html", whole_page),
@@ -66,7 +71,6 @@ WRITERS = {
     "trace.csv": (["trace", "data.csv", "-o", "out.csv", "-q"], "out.csv", whole_trace),
     "trace.parquet": (["trace", "data.csv", "-o", "out.parquet", "-q"], "out.parquet", whole_trace),
 }
-CACHE, CHECKPOINT = ".big.npy.rosenblatt-cache", ".out.checkpoint"
 
 
 def prepare(folder):

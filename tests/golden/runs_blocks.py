@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 
 import rosenblatt as rb
-from rosenblatt.tables.source import DEFAULT_MEMORY_BYTES
 from tests.golden.runs_perceptron import Run
 from tests.golden.samples import SAMPLES
 from tests.golden.telling import digest, hyperplanes
@@ -102,7 +101,7 @@ def _pairs(n: int, d: int) -> bytes:
 CACHED = {"memory": 1}
 
 
-def _read(path: Any, memory: int = DEFAULT_MEMORY_BYTES, cache: Any = "auto", **options: Any) -> Any:
+def _read(path: Any, memory: int | None = None, cache: Any = "auto", **options: Any) -> Any:
     """Read a file into blocks."""
     return rb.open_data(path, **options).blocks(memory=memory, cache=cache)
 

@@ -38,7 +38,7 @@ def test_no_damage_goes_unnoticed(tmp_path, layout):
     source = FileSource.write(tmp_path / "data.npy", X, y)
     if layout == "sparse":
         source.chunks = ArraySource(data, y).chunks
-    blocks = collect(source, memory=0, block_bytes=400)
+    blocks = collect(source, memory=0, cache=tmp_path / "cache", block_bytes=400)
     expected = quietly(rb.Perceptron(max_iter=3).fit_blocks, blocks)
     path = blocks.path
     content = path.read_bytes()
@@ -52,7 +52,7 @@ def test_no_damage_goes_unnoticed(tmp_path, layout):
         damaged[at] ^= int(rng.integers(1, 256))
         path.write_bytes(damaged)
         said = []
-        found = collect(source, memory=0, block_bytes=400, log=said.append)
+        found = collect(source, memory=0, cache=tmp_path / "cache", block_bytes=400, log=said.append)
         try:
             model = quietly(rb.Perceptron(max_iter=3).fit_blocks, found)
         except FormatError:
@@ -65,7 +65,10 @@ def test_no_damage_goes_unnoticed(tmp_path, layout):
     assert outcomes["anew"] > 50
     for at in (0, 10, 100, 5000, len(content) // 2, len(content) - 1):
         path.write_bytes(content[:at])
-        model = quietly(rb.Perceptron(max_iter=3).fit_blocks, collect(source, memory=0, block_bytes=400))
+        model = quietly(
+            rb.Perceptron(max_iter=3).fit_blocks,
+            collect(source, memory=0, cache=tmp_path / "cache", block_bytes=400),
+        )
         assert model.coef_.tobytes() == expected.coef_.tobytes()
 
 
@@ -134,7 +137,7 @@ def described(folder, sparse=False):
 
     def read(log=lambda text: None):
         source = Described(folder / "data.npy", sparse)
-        return collect(source, memory=0, block_bytes=400, statistics=not sparse, log=log)
+        return collect(source, memory=0, cache=folder / "cache", block_bytes=400, statistics=not sparse, log=log)
 
     path = read().path
     return read, path
@@ -442,13 +445,13 @@ def test_a_file_with_the_same_times_and_samples_is_not_taken_for_another(tmp_pat
     X, y = noisy(40, 3)
     source = FileSource.write(tmp_path / "data.npy", X, y)
     path, said = tmp_path / "data.npy", []
-    collect(source, memory=0, block_bytes=400)
+    collect(source, memory=0, cache=tmp_path / "cache", block_bytes=400)
     status = path.stat()
     copy = tmp_path / "copy"
     copy.write_bytes(path.read_bytes())
     os.utime(copy, ns=(status.st_atime_ns, status.st_mtime_ns))
     copy.rename(path)
-    collect(source, memory=0, block_bytes=400, log=said.append)
+    collect(source, memory=0, cache=tmp_path / "cache", block_bytes=400, log=said.append)
     assert "is written again: the source" in said[0]
 
 

@@ -1,17 +1,21 @@
 """From a source to blocks."""
 
 import os
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.sparse import random_array
 
 import rosenblatt as rb
-from rosenblatt.exceptions import InputError, ParameterError
+from rosenblatt.exceptions import InputError, ParameterError, StorageError
+from rosenblatt.rows import memory as room
+from rosenblatt.tables import cache as caching
 from rosenblatt.tables import collect as collecting
 from rosenblatt.tables.blocks import MemoryBlocks
 from rosenblatt.tables.cache import CachedBlocks
-from rosenblatt.tables.collect import DEFAULT_MEMORY_BYTES, collect, measure
+from rosenblatt.tables.collect import collect, measure
 from rosenblatt.tables.file_source import open_source
 from rosenblatt.tables.reading import Options
 from tests.shared.strategies import noisy, quietly
@@ -25,14 +29,14 @@ def test_small_data_leaves_no_file(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["data.npy"]
 
 
-def test_large_data_is_cached_beside_the_source_and_found_again(tmp_path):
+def test_large_data_in_a_cache_that_was_asked_for_is_found_again(tmp_path):
     X, y = noisy(100, 3)
     said = []
     source = FileSource.write(tmp_path / "data.npy", X, y)
-    first = collect(source, memory=1000, block_bytes=300, log=said.append)
-    assert first.path == tmp_path / ".data.npy.rosenblatt-cache"
+    first = collect(source, memory=1000, cache=tmp_path, block_bytes=300, log=said.append)
+    assert first.path == tmp_path / "data.npy.rosenblatt-cache"
     again = FileSource(tmp_path / "data.npy")
-    second = collect(again, memory=1000, block_bytes=300, log=said.append)
+    second = collect(again, memory=1000, cache=tmp_path, block_bytes=300, log=said.append)
     assert again.read == 0
     assert second.fingerprint == first.fingerprint
     assert second.identity == first.identity
@@ -43,7 +47,8 @@ def test_large_data_is_cached_beside_the_source_and_found_again(tmp_path):
 def test_a_cache_of_something_else_is_made_anew(tmp_path, how):
     X, y = noisy(100, 3)
     path = tmp_path / "data.npy"
-    collect(FileSource.write(path, X, y), memory=0, block_bytes=300)
+    cache = tmp_path / "cache"
+    collect(FileSource.write(path, X, y), memory=0, cache=cache, block_bytes=300)
     source, block_bytes = FileSource(path), 300
     if how == "rows":
         status = path.stat()
@@ -60,7 +65,7 @@ def test_a_cache_of_something_else_is_made_anew(tmp_path, how):
     else:
         source.options = Options(bits=17)
     said = []
-    blocks = collect(source, memory=0, block_bytes=block_bytes, log=said.append)
+    blocks = collect(source, memory=0, cache=cache, block_bytes=block_bytes, log=said.append)
     assert "options have changed" in said[0]
     assert source.read == 1
     assert np.array_equal(rows_of(blocks)[0], X)
@@ -87,15 +92,56 @@ def test_a_source_that_fails_fails_here(tmp_path, error):
         assert [path.name for path in tmp_path.iterdir()] == ["data.npy"]
 
 
-def test_what_cannot_be_read_again_goes_into_a_temporary_file():
+@pytest.mark.parametrize("known", [False, True])
+def test_a_cache_is_in_the_folder_of_the_user_without_a_name(tmp_path, monkeypatch, known):
+    """Nothing of it is left, however the process ends, and two processes do not share it."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+    (tmp_path / "data").mkdir()
+    X, y = noisy(100, 3)
+    source = FileSource.write(tmp_path / "data" / "data.npy", X, y, known=known)
+    said = []
+    blocks = [collect(source, memory=1000, block_bytes=300, log=said.append) for _ in range(2)]
+    assert str(tmp_path / "caches" / "rosenblatt") in said[0]
+    assert "more than 1 kB" in said[0]
+    assert all(np.array_equal(rows_of(each)[0], X) for each in blocks)
+    assert type(getattr(blocks[0], "cached", blocks[0])) is CachedBlocks
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert files == [source.path]
+    gone = blocks.pop()
+    del gone
+    assert np.array_equal(rows_of(blocks[0])[0], X)
+
+
+def test_what_cannot_be_read_again_is_cached_too():
     X, y = noisy(100, 3)
     blocks = collect(ArraySource(X, y), memory=0, block_bytes=300)
     assert type(blocks) is CachedBlocks
-    path = blocks.path
-    assert path.exists()
     assert np.array_equal(rows_of(blocks)[0], X)
-    del blocks
-    assert not path.exists()
+
+
+def test_a_folder_that_cannot_be_made_is_replaced_by_that_of_temporary_files(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert collecting.cache_folder() == Path(tempfile.gettempdir())
+
+
+def test_a_cache_does_not_fill_the_disk(tmp_path, monkeypatch):
+    X, y = noisy(100, 3)
+    monkeypatch.setattr(caching, "LEFT_BYTES", 1 << 62)
+    monkeypatch.setattr(caching, "LEFT_SHARE", 1)
+    with pytest.raises(StorageError, match="would fill the disk"):
+        collect(ArraySource(X, y), memory=0, cache=tmp_path / "rows", block_bytes=300)
+    assert not list(tmp_path.iterdir())
+
+
+def test_memory_is_by_default_a_quarter_of_what_is_free(monkeypatch):
+    X, y = noisy(100, 3)  # 2,400 bytes of values, and labels
+    said = []
+    for free, kind in ((40_000, MemoryBlocks), (4_000, CachedBlocks)):
+        monkeypatch.setattr(room, "free_memory", lambda free=free: free)
+        assert type(collect(ArraySource(X, y), block_bytes=300, log=said.append)) is kind
+    assert len(said) == 1
+    assert "more than 1 kB, a quarter of the free memory, and go into a cache in" in said[0]
 
 
 def test_without_a_cache_all_stays_in_memory():
@@ -131,7 +177,7 @@ def test_rows_of_a_large_file_do_not_wait_in_memory(tmp_path, monkeypatch):
     np.savez(path, X=X, y=y)
     waited = []
     write = collecting._write_cache
-    monkeypatch.setattr(collecting, "_write_cache", lambda *args: [waited.append(len(args[2])), write(*args)][1])
+    monkeypatch.setattr(collecting, "_write_cache", lambda *args: [waited.append(len(args[3])), write(*args)][1])
     blocks = collect(open_source([str(path)], Options()), memory=2000, statistics=True, block_bytes=300)
     assert waited == [1]
     assert type(blocks) is CachedBlocks
@@ -142,7 +188,7 @@ def test_a_file_that_is_no_cache_is_not_overwritten(tmp_path):
     table, thesis = tmp_path / "or.csv", tmp_path / "thesis.txt"
     table.write_text("a,b,label\n0,0,no\n1,0,yes\n0,1,yes\n1,1,yes\n")
     thesis.write_text("The only copy.")
-    for memory in (0, DEFAULT_MEMORY_BYTES):
+    for memory in (0, None):
         with pytest.raises(ParameterError, match=r"thesis.txt' is not a cache, and would be overwritten"):
             open_source([str(table)], Options()).blocks(memory=memory, cache=thesis)
     with pytest.raises(ParameterError, match="is not a cache"):

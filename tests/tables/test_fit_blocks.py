@@ -271,11 +271,11 @@ def test_a_single_pass_reads_the_source_once_and_writes_nothing(tmp_path):
 def test_several_passes_read_the_source_once(tmp_path):
     X, y = noisy(200, 3)
     source = FileSource.write(tmp_path / "data.npy", X, y, known=True)
-    blocks = collect(source, memory=0, block_bytes=300)
+    blocks = collect(source, memory=0, cache=tmp_path / "cache", block_bytes=300)
     quietly(rb.Perceptron(max_iter=3).fit_blocks, blocks)
     assert source.read == 2
     again = FileSource(tmp_path / "data.npy", known=True)
-    assert type(collect(again, memory=0, block_bytes=300)) is CachedBlocks
+    assert type(collect(again, memory=0, cache=tmp_path / "cache", block_bytes=300)) is CachedBlocks
     assert again.read == 0
 
 

@@ -29,8 +29,9 @@ Examples:
   rosenblatt train ner.tsv -o names.model --label 2 --set constraints=bio
   rosenblatt train 'clicks-*.parquet' -o clicks.model --workers 4
 
-{able_in_words("blocks")} learn from files of any size. Data larger than --memory goes through a cache file beside
-the first file, which later runs use again. The other learners of this package need all rows in memory.
+{able_in_words("blocks")} learn from files of any size. Data larger than --memory goes through a file in
+$XDG_CACHE_HOME (~/.cache), which is gone when training ends; that of --cache stays, and later runs use it again.
+The other learners of this package need all rows in memory.
 
 Files of sentences (CoNLL-U, or a token a line with columns) train a tagger, a SequencePerceptron. They end in
 .conllu or .conll, or are named with --label.""",
@@ -52,8 +53,10 @@ Files of sentences (CoNLL-U, or a token a line with columns) train a tagger, a S
 @click.option("--checkpoint", type=click.IntRange(1), metavar="N", help="Save the state of training after every N "
               "passes.")  # fmt: skip
 @click.option("--resume", is_flag=True, help="Continue from the checkpoint, to the same model bit for bit.")
-@click.option("--memory", type=click.IntRange(1), default=256, show_default=True, metavar="MB",
-              help="Keep data of up to this size in memory.")  # fmt: skip
+@click.option("--memory", type=click.IntRange(1), metavar="MB", help="Keep data of up to this size in memory. "
+              "[default: a quarter of the free memory]")  # fmt: skip
+@click.option("--cache", type=click.Path(), metavar="PATH", help="Write the rows of larger data to this file, or "
+              "into this folder, and keep them for later runs.")  # fmt: skip
 @click.option("--no-cache", is_flag=True, help="Keep all rows in memory, and write no cache file.")
 @click.option("--dask", "address", metavar="ADDRESS", help="Train on the Dask cluster of this scheduler, such as "
               "tcp://10.0.0.1:8786; its workers read the files.")  # fmt: skip
@@ -79,7 +82,8 @@ def train(
     columns: tuple[str | int, ...] | None,
     checkpoint: int | None,
     resume: bool,
-    memory: int,
+    memory: int | None,
+    cache: str | None,
     no_cache: bool,
     address: str | None,
     workers: int | None,
@@ -101,6 +105,8 @@ def train(
             raise click.UsageError("--online-scale is another way to scale: drop --scale or --no-scale.")
         if address is not None or workers is not None:
             raise click.UsageError("--online-scale needs all rows on one machine. Drop --dask and --workers.")
+    if cache is not None and no_cache:
+        raise click.UsageError("--cache writes a file and --no-cache writes none. Drop one of them.")
     sentences = reads_sentences(data, label, options["format"])
     if sentences:
         unused = {
@@ -127,7 +133,7 @@ def train(
         "parameters": parameters,
         "scale": "online" if online_scale else scale,
         "seed": seed,
-        "memory": memory << 20,
+        "memory": None if memory is None else memory << 20,
         "checkpoint": saved,
         "every": checkpoint or 1,
         "resume": resume,
@@ -138,8 +144,10 @@ def train(
         if address is not None or workers is not None:
             if address is not None and workers is not None:
                 raise click.UsageError("--dask names a cluster and --workers starts one. Drop one of them.")
-            if holdout is not None or probabilities is not None or no_cache:
-                raise click.UsageError("--holdout, --probabilities and --no-cache need all rows on one machine.")
+            if holdout is not None or probabilities is not None or no_cache or cache:
+                raise click.UsageError(
+                    "--holdout, --probabilities, --cache and --no-cache need all rows on one machine."
+                )
             cluster = find("distributed.cluster_files")
             with cluster.cluster_of(address, workers, output.remark) as client:
                 trained = cluster.train_on_cluster(data, learner, client=client, mixing=mixing, **how, **filled)
@@ -147,7 +155,7 @@ def train(
             opened = open_sentences(data, options) if sentences else source_of(data, filled)
             require_apart(path, opened.files)
             how |= {"holdout": holdout, "probabilities": probabilities, "label": label, "columns": columns}
-            trained = train_model(opened, learner, cache="no" if no_cache else "auto", **how)
+            trained = train_model(opened, learner, cache="no" if no_cache else cache or "auto", **how)
     except TrainingInterrupted as stop:
         _save_interrupted(stop.result, path, output, resumable=saved is not None and saved.exists())
         raise

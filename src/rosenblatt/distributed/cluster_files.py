@@ -11,7 +11,6 @@ from typing import Any
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.loops.compilation import Seconds
 from rosenblatt.registry import abilities, able_in_words
-from rosenblatt.tables.collect import DEFAULT_MEMORY_BYTES
 from rosenblatt.tables.preparation import Preparation, encoding_of
 from rosenblatt.tasks.data import Log, Place, log_info, note_similar, places_of, read_options
 from rosenblatt.tasks.plain_text import count
@@ -30,7 +29,7 @@ def train_on_cluster(
     mixing: str = "uniform",
     scale: bool | None = None,
     seed: int = 0,
-    memory: int = DEFAULT_MEMORY_BYTES,
+    memory: int | None = None,
     checkpoint: Place | None = None,
     every: int = 1,
     resume: bool = False,
@@ -49,7 +48,7 @@ def train_on_cluster(
     client : distributed.Client or str
         The client, or the address of a scheduler.
     parameters, seed, memory, checkpoint, every, resume, progress, log, **options
-        As in `train`; `memory` is that of one partition.
+        As in `train`; `memory` is that of one partition, by default 256 MB.
     mixing : {"uniform", "mistakes"}
         See `rosenblatt.distributed.fit`.
     scale : bool or None
@@ -88,6 +87,7 @@ class ClusterTraining(Training):
     def open(self) -> None:
         """Make the learner, and have the workers read the files."""
         from rosenblatt.distributed.cluster import Cluster
+        from rosenblatt.distributed.parts import PARTITION_BYTES
         from rosenblatt.distributed.sources import partition_files
 
         self._choose("averaged" if self.learner is None else self.learner)
@@ -101,7 +101,9 @@ class ClusterTraining(Training):
         if any(place == "-" or place.startswith("@") for place in files):
             raise ParameterError("A cluster reads files: standard input and built-in sets stay on one machine.")
         cluster, how = Cluster(self.client), read_options(self.options)
-        self.blocks: Any = partition_files(cluster, files, how, memory=self.memory, scale=self.scale, log=self.log)
+        self.blocks: Any = partition_files(
+            cluster, files, how, memory=self.memory or PARTITION_BYTES, scale=self.scale, log=self.log
+        )
         if self.learner is None:
             self._choose(default_learner(self.blocks.recipe))
         note_similar(self.blocks.classes, self.log)

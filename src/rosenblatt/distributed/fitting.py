@@ -14,7 +14,7 @@ from rosenblatt.codecs import read_container
 from rosenblatt.distributed.cluster import Cluster
 from rosenblatt.distributed.mixing_run import ClusterVisitor, MixedFit
 from rosenblatt.distributed.partitioned import PartitionedBlocks
-from rosenblatt.distributed.parts import FilePart, load_file
+from rosenblatt.distributed.parts import PARTITION_BYTES, FilePart, load_file
 from rosenblatt.distributed.sources import (
     delayed_pairs,
     file_parts,
@@ -39,7 +39,6 @@ from rosenblatt.locking import hold_lock
 from rosenblatt.parameters import check_choice, check_count, check_flag
 from rosenblatt.registry import abilities, classes_able
 from rosenblatt.rows.batch import require_two
-from rosenblatt.tables.collect import DEFAULT_MEMORY_BYTES
 from rosenblatt.tables.in_memory import learn_table
 from rosenblatt.tables.preparation import Encoding
 from rosenblatt.tables.reading import Options
@@ -310,7 +309,7 @@ def encode_partitions(
     y: Any = None,
     *,
     client: Any = None,
-    memory: int = DEFAULT_MEMORY_BYTES,
+    memory: int = PARTITION_BYTES,
     **options: Any,
 ) -> PartitionedBlocks:
     """Return data in partitions as the features of a fitted encoder, encoded by the workers that hold them."""

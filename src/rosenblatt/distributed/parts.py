@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from rosenblatt.loops.layout import CSR
 from rosenblatt.rows.batch import Batch, as_batch
 from rosenblatt.rows.reals import read_only
 from rosenblatt.tables.blocks import Blocks, Change, MemoryBlocks
-from rosenblatt.tables.collect import cache_path, collect
+from rosenblatt.tables.collect import collect
 from rosenblatt.tables.file_source import open_source
 from rosenblatt.tables.preparation import Encoding
 from rosenblatt.tables.reading import Options
@@ -25,7 +24,10 @@ from rosenblatt.tables.recipe import Recipe
 from rosenblatt.tables.scaling import NOTHING, Facts, Statistics, Transformation, Weighting
 from rosenblatt.typing import Ints
 
-__all__ = ["FilePart", "PartFacts", "Settlement", "WorkerPart"]
+__all__ = ["PARTITION_BYTES", "FilePart", "PartFacts", "Settlement", "WorkerPart"]
+
+PARTITION_BYTES = 1 << 28
+"""Up to which a partition stays in memory by default: workers hold several, and share machines."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class FilePart:
     recipe : Recipe or None
         How columns become features, the same in every partition; None for sparse files.
     memory : int
-        Partitions of more bytes go through a cache file beside the source.
+        Partitions of more bytes go through a cache on the disk of their worker.
     statistics : bool
         Whether to gather means and variances on the way.
     """
@@ -59,13 +61,10 @@ class FilePart:
         return self.path if groups is None else f"{self.path}, row group {', '.join(map(str, groups))}"
 
     def read(self) -> Blocks | None:
-        """Read the file, or the cache that an earlier run left; None if it has no rows."""
-        cache: str | Path = "auto"
+        """Read the file; None if it has no rows."""
         try:
             source = open_source([self.path], self.options, self.recipe)
-            if self.options.row_groups is not None and (beside := cache_path(source)) is not None:
-                cache = beside.with_name(f"{beside.name}-{'-'.join(map(str, self.options.row_groups))}")
-            blocks = collect(source, memory=self.memory, cache=cache, statistics=self.statistics)
+            blocks = collect(source, memory=self.memory, statistics=self.statistics)
         except NoRowsError:
             return None
         if blocks.whole is None:

@@ -21,6 +21,7 @@ from distributed import Future
 from rosenblatt.distributed.cluster import Cluster
 from rosenblatt.distributed.partitioned import PartitionedBlocks
 from rosenblatt.distributed.parts import (
+    PARTITION_BYTES,
     FilePart,
     PartFacts,
     WorkerPart,
@@ -32,7 +33,6 @@ from rosenblatt.distributed.parts import (
 )
 from rosenblatt.estimators.table_encoder import figures_of
 from rosenblatt.exceptions import InputError, NoRowsError, ParameterError, ShapeError
-from rosenblatt.tables.collect import DEFAULT_MEMORY_BYTES
 from rosenblatt.tables.encoder import MOST_AUTOMATIC, MOST_CHOSEN, WORDS_SHOWN
 from rosenblatt.tables.file_source import open_source
 from rosenblatt.tables.preparation import Encoding
@@ -195,7 +195,7 @@ def partition(
     y: Any = None,
     *,
     client: Any = None,
-    memory: int = DEFAULT_MEMORY_BYTES,
+    memory: int = PARTITION_BYTES,
     scale: bool = False,
     log: Any = None,
     **options: Any,
@@ -207,7 +207,7 @@ def partition(
     X : Dask array, Dask DataFrame, list of delayed batches, or file names
         The rows. Each chunk of rows of an array, each partition of a frame, each delayed pair ``(X, y)`` or
         `Batch`, and each file is a partition; of Parquet each row group is. Workers read files by themselves, by
-        the same name, and keep those of more than `memory` bytes in a cache beside them.
+        the same name, and keep those of more than `memory` bytes in a cache on their disks.
     y : Dask array, Dask Series, name of a column, or None
         The labels; of a frame the column that holds them. None for delayed batches and files.
     client : distributed.Client, str or None

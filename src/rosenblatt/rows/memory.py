@@ -17,6 +17,7 @@ __all__ = [
     "require_memory",
     "require_neurons",
     "require_weights",
+    "usual_memory",
     "weights_bytes",
 ]
 
@@ -53,6 +54,14 @@ def free_memory() -> int:
     except (OSError, KeyError, ValueError):
         free = _installed()
     return min([free, *_left_in_groups(), *_left_to_the_process()])
+
+
+def usual_memory() -> int:
+    """Return the bytes that rows may take by default: a quarter of the free memory.
+
+    Training holds them once more, scaled, and may hold as much again beside them.
+    """
+    return free_memory() // 4
 
 
 def weights_bytes(shape: tuple[int, ...], *, average: bool = False, shrinks: bool = False) -> int:

@@ -1,4 +1,4 @@
-"""A file beside the source that holds its rows in the form that training reads.
+"""A file that holds the rows of a source in the form that training reads.
 
 A preamble of fixed length gives the place, the length and the digest of a description in JSON. Blocks of rows lie
 between the two, each with a checksum in the description. The file is written under another name and renamed when
@@ -43,10 +43,11 @@ from rosenblatt.codecs import (
     strict_json,
     wrong,
 )
-from rosenblatt.exceptions import FormatError, ParameterError
+from rosenblatt.exceptions import FormatError, ParameterError, Remedy, StorageError
 from rosenblatt.interrupts import stop_if_interrupted
 from rosenblatt.loops.layout import CSR
 from rosenblatt.rows.batch import Batch
+from rosenblatt.rows.memory import format_bytes
 from rosenblatt.tables.blocks import (
     ALIGNMENT_BYTES,
     INDEX_TYPES,
@@ -256,6 +257,9 @@ DESCRIPTION = Record(
 )
 
 
+LEFT_BYTES, LEFT_SHARE = 1 << 30, 20
+"""A cache leaves these bytes of a disk free, or this part of a small one."""
+
 KIND = b"rosenblatt cache "
 MAGIC = KIND + b"1\n"
 PREAMBLE = struct.Struct(f"<{len(MAGIC)}sQQ32s")
@@ -277,6 +281,8 @@ class StaleError(FormatError):
 
 def require_replaceable(path: Path) -> None:
     """Raise `ParameterError` if a path names a file with content that is no cache of any version."""
+    if not path.is_file():  # nothing is there, or what has no content, such as a pipe, which a cache replaces
+        return
     try:
         with path.open("rb") as file:
             start = file.read(len(KIND))
@@ -307,6 +313,7 @@ class CacheWriter:
     def add(self, batch: Batch) -> str:
         """Write a block with provisional codes, and return its checksum."""
         arrays = stored_arrays(batch.rows, batch.codes)
+        self._require_room(sum(array.nbytes for array in arrays))
         layout = BlockLayout.of(arrays, next_place(self._layouts[-1]) if self._layouts else FIRST_BLOCK_BYTE)
         for array in arrays:
             for piece in pieces(array):
@@ -315,8 +322,25 @@ class CacheWriter:
         self._layouts.append(layout)
         return layout.checksum
 
-    def finish(self, summary: DataSummary, ranks: Ints, statistics: Statistics | None) -> os.stat_result:
-        """Write the description, and return the status of the file, by which it is known again."""
+    def _require_room(self, n_bytes: int) -> None:
+        """Raise `StorageError` before the cache takes what other programs need of the disk."""
+        if not hasattr(os, "fstatvfs"):
+            return
+        disk = os.fstatvfs(self._file.fileno())
+        free, whole = disk.f_bavail * disk.f_frsize, disk.f_blocks * disk.f_frsize
+        if free < n_bytes + min(LEFT_BYTES, whole // LEFT_SHARE):
+            taken = format_bytes(self._file.tell())
+            raise StorageError(
+                f"The cache of the rows has taken {taken}, and would fill the disk: {format_bytes(free)} are "
+                "left. Put it on another disk with "
+                + Remedy("cache", "PATH")
+                + ", free some space, or allow the rows more "
+                + Remedy("memory")
+                + "."
+            )
+
+    def finish(self, summary: DataSummary, ranks: Ints, statistics: Statistics | None) -> int:
+        """Write the description, and return a descriptor that reads the file, whatever becomes of its name."""
         kept = statistics if statistics is not None and is_usable(statistics, summary) else None
         description = CacheDescription(summary, ranks, self._layouts, kept)
         document = {"stamp": self._stamp, "data": DESCRIPTION.encode(description, "the data", Context())}
@@ -324,7 +348,8 @@ class CacheWriter:
         self._file.write(content)
         self._file.seek(0)
         self._file.write(PREAMBLE.pack(MAGIC, description.end, len(content), hashlib.sha256(content).digest()))
-        return os.fstat(self._file.fileno())
+        self._file.flush()
+        return os.dup(self._file.fileno())
 
 
 class CachedBlocks(Blocks):
@@ -338,8 +363,8 @@ class CachedBlocks(Blocks):
         What the stamp of the file must be.
     identity : str or None
         Tells this data from other data; None takes the fingerprint.
-    known : os.stat_result or None
-        The status of a file that this process wrote; others must belong to this user.
+    descriptor : int or None
+        Reads the file, if this process wrote it; others must belong to this user. It is closed with the blocks.
 
     Raises
     ------
@@ -348,11 +373,11 @@ class CachedBlocks(Blocks):
     """
 
     def __init__(
-        self, path: Path, stamp: Mapping[str, Any], identity: str | None, known: os.stat_result | None = None
+        self, path: Path, stamp: Mapping[str, Any], identity: str | None, descriptor: int | None = None
     ) -> None:
         self.path = path
         try:
-            self._descriptor = open_private(path, known)
+            self._descriptor = open_private(path) if descriptor is None else descriptor
         except OSError as error:
             raise StaleError(path, f"it cannot be trusted: {_reason(error)}") from None
         weakref.finalize(self, os.close, self._descriptor)
@@ -421,7 +446,8 @@ class CachedBlocks(Blocks):
 
     def _damaged(self, how: str) -> FormatError:
         try:
-            self.path.unlink(missing_ok=True)
+            if self.path.is_file():  # not the folder of a file without a name
+                self.path.unlink(missing_ok=True)
             advice = "It has been removed; run again to write it again."
         except OSError:
             advice = "Remove it, and run again to write it again."

@@ -1,26 +1,26 @@
-"""From a source to blocks: in memory if they fit, otherwise in a cache file beside the source."""
+"""From a source to blocks: in memory if they fit, otherwise in a cache file."""
 
 from __future__ import annotations
 
 import hashlib
 import logging
 import os
+import sys
 import tempfile
-import weakref
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from rosenblatt.atomic import replacing
+from rosenblatt.atomic import replacing, writing_unnamed
 from rosenblatt.exceptions import FormatError, LabelError, ParameterError
 from rosenblatt.loops.layout import CSR, Rows
 from rosenblatt.rows.batch import Batch
 from rosenblatt.rows.labels import list_classes
-from rosenblatt.rows.memory import require_memory
+from rosenblatt.rows.memory import format_bytes, require_memory, usual_memory
 from rosenblatt.rows.reals import read_only
 from rosenblatt.tables.blocks import (
     BLOCK_BYTES,
@@ -38,19 +38,47 @@ from rosenblatt.tables.blocks import (
 from rosenblatt.tables.cache import LIVE_ITEMS, CachedBlocks, CacheWriter, StaleError, ahead, require_replaceable
 from rosenblatt.tables.recipe import Recipe
 from rosenblatt.tables.scaling import DataSummary, Facts, Statistics, Weighting, digest
-from rosenblatt.tables.source import DEFAULT_MEMORY_BYTES, Known, ReadAgainError, Source
+from rosenblatt.tables.source import Known, ReadAgainError, Source
 from rosenblatt.threads import ordered
 from rosenblatt.typing import Ints
 
 __all__ = [
-    "DEFAULT_MEMORY_BYTES",
     "StreamedBlocks",
-    "cache_path",
+    "cache_folder",
     "collect",
     "fingerprint_of",
     "measure",
     "weigh",
 ]
+
+
+# Where a cache is written.
+
+
+class CachePlace(NamedTuple):
+    """A file that stays, or a folder for a file without a name, which is gone when nothing reads it any more."""
+
+    path: Path
+    stays: bool
+
+    def __str__(self) -> str:
+        return f"the cache {self.path}" if self.stays else f"a cache in {self.path} until training ends"
+
+    def writing(self) -> AbstractContextManager[BinaryIO]:
+        """Open a file for the cache."""
+        return replacing(self.path, forced=False, private=True) if self.stays else writing_unnamed(self.path)
+
+
+def cache_folder() -> Path:
+    """Return the folder of this user for caches of this package, or that of temporary files if there is none."""
+    usual = {"darwin": "~/Library/Caches", "win32": os.environ.get("LOCALAPPDATA", "~")}
+    place = os.environ.get("XDG_CACHE_HOME") or usual.get(sys.platform, "~/.cache")
+    folder = Path(place).expanduser() / "rosenblatt"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except (OSError, RuntimeError):  # RuntimeError: this user has no home
+        return Path(tempfile.gettempdir())
+    return folder if os.access(folder, os.W_OK) else Path(tempfile.gettempdir())
 
 
 # Blocks on which training begins while their source is read for the first time.
@@ -66,7 +94,7 @@ class StreamedBlocks(Blocks):
     ----------
     source, known, dtype
         The rows, what is known about them, and the type of their values.
-    path : Path or None
+    place : CachePlace or None
         The place of the cache; None writes no cache.
     stamp, identity, block_bytes
         See `CachedBlocks` and `Builder`.
@@ -77,12 +105,12 @@ class StreamedBlocks(Blocks):
         source: Source,
         known: Known,
         dtype: np.dtype[Any],
-        path: Path | None,
+        place: CachePlace | None,
         stamp: Mapping[str, Any],
         identity: str,
         block_bytes: int,
     ) -> None:
-        self._source, self._dtype, self._path, self._stamp = source, dtype, path, stamp
+        self._source, self._dtype, self._place, self._stamp = source, dtype, place, stamp
         self._block_bytes = block_bytes
         n_rows, n_features, classes = known.n_rows, known.n_features, np.unique(known.classes)
         starts = np.array([*range(0, n_rows, rows_of_block(n_features, dtype, block_bytes)), n_rows])
@@ -115,7 +143,7 @@ class StreamedBlocks(Blocks):
         """Yield blocks in the given order: from the cache or, in stored order, from the source."""
         blocks = [int(block) for block in order]
         stored_order = blocks == list(range(blocks[0], blocks[-1] + 1))
-        if not stored_order and self._path is not None:
+        if not stored_order and self._place is not None:
             self._read_all()
         if self.cached is not None:
             return self.cached.walk(blocks, change)
@@ -139,10 +167,9 @@ class StreamedBlocks(Blocks):
         builder = Builder(self._source, self._block_bytes, buffers=LIVE_ITEMS)
         to_the_end = last == self.n_blocks - 1
         with ExitStack() as stack:
-            writer, made = None, None
-            if self._path is not None and to_the_end:
-                file = stack.enter_context(replacing(self._path, forced=False, private=True))
-                writer = CacheWriter(file, self._stamp)
+            writer = None
+            if self._place is not None and to_the_end:
+                writer = CacheWriter(stack.enter_context(self._place.writing()), self._stamp)
             checksums: list[str] = []
             for number, batch in enumerate(builder.blocks()):
                 if writer is not None:
@@ -157,10 +184,9 @@ class StreamedBlocks(Blocks):
                     return
             self._require_known(self._dtype, builder, len(checksums))
             self.summary = builder.summary()._replace(classes=self.classes)
-            if writer is not None:
+            if writer is not None and self._place is not None:
                 made = writer.finish(self.summary, builder.labels.ranks, None)
-        if self._path is not None:
-            self.cached = CachedBlocks(self._path, self._stamp, self._identity, made)
+                self.cached = CachedBlocks(self._place.path, self._stamp, self._identity, made)
         self._checksums = checksums
 
     def _ranks(self, builder: Builder) -> Ints:
@@ -211,7 +237,7 @@ _log = logging.getLogger("rosenblatt.tables")
 def collect(
     source: Source,
     *,
-    memory: int = DEFAULT_MEMORY_BYTES,
+    memory: int | None = None,
     cache: str | os.PathLike[str] = "auto",
     passes: int | None = None,
     statistics: bool = False,
@@ -226,13 +252,14 @@ def collect(
     source : Source
         The rows. If its classes and its size are known beforehand and it does not fit into memory, it is not read
         here: the first pass of training reads it.
-    memory : int
-        The number of bytes up to which all rows stay in memory, and no file is written.
+    memory : int or None
+        The number of bytes up to which all rows stay in memory, and no file is written. None takes a quarter of
+        the free memory, within the limits of a container.
     cache : "auto", "no" or path
-        Where a cache is written if one is needed: beside the source (or in a temporary file, if the source is
-        standard input or its folder cannot be written to), nowhere, or at a path. An existing cache is used if it
-        was made from this source with the same options, and replaced if not. A path that names another file is
-        refused. A full disk raises `StorageError`.
+        Where a cache is written if one is needed: in `cache_folder`, from which it is gone when the blocks are no
+        longer used, nowhere, or at a path (in a folder, under the name of the first file), where it stays. An
+        existing cache is used if it was made from this source with the same options, and replaced if not. A path
+        that names another file is refused. A disk that is full, or almost, raises `StorageError`.
     passes : int or None
         The largest number of passes to come, if it is known: a single pass needs no cache.
     statistics : bool
@@ -261,7 +288,7 @@ def collect(
 def _collect(
     source: Source,
     *,
-    memory: int,
+    memory: int | None,
     cache: str | os.PathLike[str],
     passes: int | None,
     statistics: bool,
@@ -272,9 +299,9 @@ def _collect(
     stamp = stamp_of(source, block_bytes)
     # A fit may go on after its data were moved or restored; only a cache must be of the very same file.
     identity = None if stamp["files"] is None else digest({**stamp, "changes": None})
-    beside = None if identity is None else cache_path(source)
-    path = beside if cache == "auto" else None if cache == "no" else Path(cache)
-    if path is not None and cache != "auto":
+    most, share = (usual_memory(), ", a quarter of the free memory,") if memory is None else (memory, "")
+    path = None if cache in ("auto", "no") else _named_cache(Path(cache), source)
+    if path is not None:
         require_replaceable(path)
     if path is not None and identity is not None and os.path.lexists(path):
         try:
@@ -285,15 +312,15 @@ def _collect(
             log(f"The rows come from the cache {path}.")
             source.close()
             return found
-    held_bytes = memory
-    if identity is not None and (path is not None or passes == 1):
+    held_bytes = most
+    if identity is not None and (cache != "no" or passes == 1):
         known = source.known()
         dtype = None if known is None else known.dtype or type_of(source)
-        if known is not None and dtype is not None and known.n_rows * known.n_features * dtype.itemsize > memory:
-            where = None if passes == 1 else path
+        if known is not None and dtype is not None and known.n_rows * known.n_features * dtype.itemsize > most:
+            where = None if passes == 1 else _place_of(path)
             if not statistics:
                 if where is not None:
-                    log(f"The first pass writes the cache {where}.")
+                    log(f"The rows take more than {format_bytes(most)}{share} and the first pass writes {where}.")
                 return StreamedBlocks(source, known, dtype, where, stamp, identity, block_bytes)
             held_bytes = 0  # no row waits in memory until it is clear that a cache is needed
     builder = Builder(source, block_bytes, Statistics() if statistics else None, numbers=numbers)
@@ -308,18 +335,9 @@ def _collect(
         if cache == "no":
             require_memory(f"Another block, after {total:,} bytes", 4 * n_bytes, "Allow a cache for the data.")
             continue
-        where = path or _temporary()
-        log(f"The rows are more than {memory:,} bytes, and go into the cache {where}.")
-        try:
-            made = _write_cache(where, stamp, held, batches, builder)
-            cached = CachedBlocks(where, stamp, identity, made)
-        except BaseException:
-            if path is None:
-                _remove(where)
-            raise
-        if path is None:
-            weakref.finalize(cached, _remove, where)
-        return cached
+        where = _place_of(path)
+        log(f"The rows take more than {format_bytes(most)}{share} and go into {where}.")
+        return _write_cache(where, stamp, identity, held, batches, builder)
     return _in_memory(held, builder, identity)
 
 
@@ -349,12 +367,14 @@ def fingerprint_of(source: Source, *, numbers: bool = False) -> str:
     return builder.summary().fingerprint(checksums)
 
 
-def cache_path(source: Source) -> Path | None:
-    """Return the place of a cache beside the first file of a source, or None if it cannot be written there."""
-    path = Path(source.files[0]) if source.files else None
-    if path is None or not path.is_file() or not os.access(path.parent, os.W_OK):
-        return None
-    return path.with_name(f".{path.name}.rosenblatt-cache")
+def _named_cache(path: Path, source: Source) -> Path:
+    """Return the file of a cache whose place was given; in a folder it has the name of the first file."""
+    name = Path(source.files[0]).name if source.files else "rows"
+    return path / f"{name}.rosenblatt-cache" if path.is_dir() else path
+
+
+def _place_of(path: Path | None) -> CachePlace:
+    return CachePlace(cache_folder(), stays=False) if path is None else CachePlace(path, stays=True)
 
 
 def stamp_of(source: Source, block_bytes: int) -> dict[str, Any]:
@@ -389,29 +409,24 @@ def _stamp_of_file(path: Path) -> tuple[list[Any], list[int]]:
     return stamp, [status.st_ino, status.st_ctime_ns]
 
 
-def _temporary() -> Path:
-    descriptor, name = tempfile.mkstemp(prefix="rosenblatt-", suffix=".cache")
-    os.close(descriptor)
-    return Path(name)
-
-
-def _remove(path: Path) -> None:
-    with suppress(OSError):
-        path.unlink()
-
-
 def _write_cache(
-    path: Path, stamp: dict[str, Any], held: list[Batch], more: Iterator[Batch], builder: Builder
-) -> os.stat_result:
-    """Write the blocks held in memory, releasing each, and all that follow; return the status of the file."""
-    with replacing(path, forced=False, private=True) as file:
+    place: CachePlace,
+    stamp: dict[str, Any],
+    identity: str | None,
+    held: list[Batch],
+    more: Iterator[Batch],
+    builder: Builder,
+) -> CachedBlocks:
+    """Write the blocks held in memory, releasing each, and all that follow; return them from the cache."""
+    with place.writing() as file:
         writer = CacheWriter(file, stamp)
         held.reverse()
         while held:
             writer.add(held.pop())
         for batch in more:
             writer.add(batch)
-        return writer.finish(builder.summary(), builder.labels.ranks, builder.statistics)
+        made = writer.finish(builder.summary(), builder.labels.ranks, builder.statistics)
+        return CachedBlocks(place.path, stamp, identity, made)
 
 
 def _in_memory(held: list[Batch], builder: Builder, identity: str | None) -> MemoryBlocks:

@@ -19,9 +19,7 @@ from rosenblatt.tables.recipe import Recipe, TableRecipe
 if TYPE_CHECKING:
     from rosenblatt.tables.blocks import Blocks
 
-__all__ = ["DEFAULT_MEMORY_BYTES", "Known", "ReadAgainError", "Source"]
-
-DEFAULT_MEMORY_BYTES = 1 << 28
+__all__ = ["Known", "ReadAgainError", "Source"]
 
 
 class ReadAgainError(FormatError):
@@ -70,8 +68,8 @@ class Source(ABC):
     def chunks(self) -> Iterator[Chunk]:
         """Yield all rows, chunk by chunk."""
 
-    def blocks(self, *, memory: int = DEFAULT_MEMORY_BYTES, cache: str | os.PathLike[str] = "auto") -> Blocks:
-        r"""Read all rows into blocks, for `fit_blocks`: in memory, or in a cache beside the first file.
+    def blocks(self, *, memory: int | None = None, cache: str | os.PathLike[str] = "auto") -> Blocks:
+        r"""Read all rows into blocks, for `fit_blocks`: in memory, or in a cache.
 
         Parameters
         ----------

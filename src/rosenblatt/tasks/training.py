@@ -36,7 +36,7 @@ from rosenblatt.rows.batch import Batch
 from rosenblatt.rows.labels import encode_labels
 from rosenblatt.rows.pairs import PairEvaluation, as_groups
 from rosenblatt.tables.blocks import Blocks, MemoryBlocks
-from rosenblatt.tables.collect import DEFAULT_MEMORY_BYTES, collect, measure, weigh
+from rosenblatt.tables.collect import collect, measure, weigh
 from rosenblatt.tables.online_scaling import Figures, OnlineScaling
 from rosenblatt.tables.preparation import Preparation, encoding_of
 from rosenblatt.tables.recipe import Recipe
@@ -398,7 +398,7 @@ class Training(ABC):
     holdout: float | None = None
     probabilities: str | None = None
     seed: int = 0
-    memory: int = DEFAULT_MEMORY_BYTES
+    memory: int | None = None
     cache: Place = "auto"
     checkpoint: Place | None = None
     every: int = 1
@@ -468,7 +468,7 @@ def train(
     holdout: float | None = None,
     probabilities: str | None = None,
     seed: int = 0,
-    memory: int = DEFAULT_MEMORY_BYTES,
+    memory: int | None = None,
     cache: Place = "auto",
     checkpoint: Place | None = None,
     every: int = 1,
@@ -516,7 +516,8 @@ def train(
     seed : int
         Chooses what is held out, and is the `random_state` of a learner given by name.
     memory, cache
-        Data of more than `memory` bytes goes through a cache file; see `rosenblatt.tables.collect.collect`.
+        Data of more than `memory` bytes, by default a quarter of the free memory, goes through a cache file; see
+        `rosenblatt.tables.collect.collect`.
     checkpoint : path or None
         A file that keeps the state of training. `TrainingResult.save` removes it.
     every : int
