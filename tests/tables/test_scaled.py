@@ -10,6 +10,8 @@ import rosenblatt as rb
 from rosenblatt.exceptions import NonFiniteError, ParameterError, ShapeError
 from rosenblatt.learning.order import Blockwise
 from rosenblatt.learning.scaled import transform_blocks
+from rosenblatt.loops.layout import CSR
+from rosenblatt.tables import scaling as scaling_module
 from rosenblatt.tables.collect import collect, measure
 from rosenblatt.tables.scaling import Filling, Scaling
 from tests.shared.examples import examples
@@ -148,3 +150,24 @@ def test_what_does_not_fit_is_refused(tmp_path):
     model = quietly(rb.Perceptron(max_iter=2, warm_start=True).fit_blocks, blocks)
     with pytest.raises(ParameterError, match="scaled"):
         model.fit_blocks(transform_blocks(blocks, None, Scaling.of(measure(blocks))))
+
+
+@pytest.mark.parametrize("index", [np.uint32, np.uint64])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_loop_centres_sparse_rows_as_numpy_does(monkeypatch, dtype, index):
+    """Zeros that are stored or not, negative zeros, a missing value, and columns that stay as they are."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 9)).astype(dtype)
+    X[rng.random(X.shape) < 0.4] = 0.0
+    X[3, 2], X[4, 1], X[5, 7] = np.nan, -0.0, -0.0
+    stored = (X != 0.0) | (rng.random(X.shape) < 0.2)
+    starts = np.concatenate([[0], np.cumsum(stored.sum(axis=1))]).astype(index)
+    rows = CSR(X[stored], np.nonzero(stored)[1].astype(index), starts)
+    step = Scaling(np.r_[rng.standard_normal(5), np.zeros(4)], np.r_[rng.random(5) + 0.3, 1.0, 1.0, 2.5, 1.0])
+    found = []
+    for compiled in (False, True):
+        monkeypatch.setattr(scaling_module, "loop_pays", lambda *sizes, compiled=compiled: compiled)
+        found.append(step.into(rows._replace(data=rows.data.copy())))
+    for one, other in zip(*found, strict=True):
+        assert one.dtype == other.dtype
+        assert one.tobytes() == other.tobytes()

@@ -319,12 +319,25 @@ class Scaling:
         """Scale rows and return them: in place, except for sparse rows that are centred."""
         if isinstance(rows, CSR):
             if self.mean.any():
-                rows = stored_up_to(rows, int(np.flatnonzero(self.mean)[-1]) + 1)
+                width = int(np.flatnonzero(self.mean)[-1]) + 1
+                if loop_pays(len(rows.data), MAX_PLAIN_VALUES):
+                    return self._centred(rows, width)
+                rows = stored_up_to(rows, width)
             rows.data[:] = (rows.data - self.mean[rows.indices]) / self.deviation[rows.indices]
             return rows
         for part in slices(rows):
             rows[part] = (rows[part] - self.mean) / self.deviation
         return rows
+
+    def _centred(self, rows: CSR, width: int) -> CSR:
+        """Return sparse rows that store the first `width` features, scaled by the compiled loop."""
+        from rosenblatt.loops.centring import center_rows, count_stored
+
+        indptr = np.empty(len(rows.indptr), rows.indptr.dtype)
+        stored = count_stored(rows.indices, rows.indptr, width, indptr)
+        made = CSR(np.empty(stored, rows.data.dtype), np.empty(stored, rows.indices.dtype), indptr)
+        center_rows(*rows, width, self.mean, self.deviation, *made)
+        return made
 
     def fold(self, weights: Floats) -> Floats:
         """Return the weights, bias last, for unscaled features that score as `weights` do for scaled ones.
