@@ -77,10 +77,10 @@ def test_files_that_may_not_be_read(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["t.json", "t", "t.jsonl"])
-def test_an_array_of_json_objects_is_not_taken_for_a_table(tmp_path, name):
+def test_an_array_of_json_objects_is_json(tmp_path, name):
     (tmp_path / name).write_text('[\n {"a": 1, "label": 0},\n {"a": 2, "label": 1}\n]\n')
-    with pytest.raises(FormatError, match="one object a line"):
-        open_source([str(tmp_path / name)])
+    source = open_source([str(tmp_path / name)])
+    assert (source.formats, source.names) == (("json",), ("a",))
 
 
 def test_the_page_describes_every_format_with_its_endings():
