@@ -424,7 +424,8 @@ def _target(table: Table, options: Options) -> tuple[int | None, str | None]:
         last -= 1
     lowered = [field.name.lower() for field in table.fields] if table.named else []
     named = [lowered.index(name) for name in TARGETS if name in lowered]
-    if not named and options.labelled and _holds_texts(table, last):
+    arrays = table.format == "NPZ"  # a compressed array of labels can be read only once, and holds no texts
+    if not (named or arrays) and options.labelled and _holds_texts(table, last):
         for position in range(last):
             if _holds_classes(table, position):
                 name, other = table.fields[position].name, table.fields[last].name
