@@ -10,6 +10,7 @@ import rosenblatt as rb
 from rosenblatt.rows.features import as_rows
 from rosenblatt.server.events import LearnEvent, PackedRows, decode_event, encode_event
 from rosenblatt.server.replica import Replica
+from rosenblatt.tables.online_scaling import Figures, OnlineScaling
 from tests.server.serving import LABELS, table, trained
 
 LEARNERS = {
@@ -137,3 +138,21 @@ def test_features_that_are_expected_change_no_bit(monkeypatch):
     for event in events:
         assert one.fold(event) == other.fold(event)
     assert one.digest() == other.digest()
+
+
+def test_a_row_that_overflows_when_scaled_is_met_by_no_scaler():
+    """Its variance is finite, but its scaled value is not: the learner refuses it, and so does the scaler."""
+    X = np.array([[0.0, 1.0], [1e-160, 2.0], [1e150, 3.0], [2e-160, 4.0]])
+    ways = []
+    for all_at_once in (True, False):
+        replica = Replica(rb.Perceptron().partial_fit([[0.0, 1.0], [1.0, 2.0]], ["a", "b"]), 0)
+        replica.online.scaler = OnlineScaling(True, True, Figures.of(2))
+        replica.online.scaler.learn(X[:2])
+        events = events_of(X, list("abab"), [1, 2, 3])
+        if all_at_once:
+            replica.fold_all(events)
+        else:
+            assert [len(replica.fold(event).refused) for event in events] == [0, 0, 1, 0]
+        ways.append((replica.digest(), replica.online.scaler.figures.count.tolist()))
+    assert ways[0] == ways[1]
+    assert ways[0][1] == [5, 5]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rosenblatt.codecs import INTEGERS, Array, Codec, Flag, Maybe, Record, Several, require, same_length
-from rosenblatt.exceptions import InputError, NonFiniteError, ShapeError
+from rosenblatt.exceptions import InputError, NonFiniteError, PredictionOverflowError, ShapeError
 from rosenblatt.loops.layout import CSR, Rows
 from rosenblatt.rows.features import Features
 from rosenblatt.rows.reals import read_only
@@ -46,8 +46,9 @@ class Figures(NamedTuple):
         """Return a row, or rows, scaled by these figures; 0 where all values of a feature were equal so far."""
         known = self.squares > 0.0
         deviation = np.sqrt(np.where(known, self.squares, 1.0) / np.maximum(self.count, 1)) if with_std else 1.0
-        moved = rows - self.mean if with_mean else rows
-        return np.where(known, moved / deviation, 0.0)
+        with np.errstate(over="ignore", invalid="ignore"):  # the learner refuses what is not finite
+            moved = rows - self.mean if with_mean else rows
+            return np.where(known, moved / deviation, 0.0)
 
     def learn(self, rows: Floats, *, scaled: bool = False, **how: bool) -> tuple[Figures, Floats]:
         """Return the figures after more rows and, if asked, each row scaled by what was met before it.
@@ -124,6 +125,11 @@ class OnlineScaling:
     def scale(self, rows: Rows) -> Floats:
         """Return rows scaled by what was met so far."""
         scaled = self.figures.scale(self._dense(rows), self.with_mean, self.with_std)
+        if not np.isfinite(scaled).all():
+            raise PredictionOverflowError(
+                "A scaled value exceeds the largest float: it is too far from the values met. Look for a wrong "
+                "value."
+            )
         return read_only(scaled)
 
     def learn(self, rows: Rows) -> None:
