@@ -44,7 +44,13 @@ PAGE = Path(__file__).parents[1] / "docs" / "look_up" / "twenty_tables.md"
 MARKS = "<!-- made by benchmarks/first_commands.py -->", "<!-- end -->"
 REASON_FROM = 1.0  # points behind scikit-learn's model from which a table needs its reason
 
-REASONS: dict[str, str] = {}
+REASONS = {
+    "breast_cancer": "6 of 570 predictions. The averaged perceptron has no penalty; soft-margin reaches 96.1.",
+    "wine": "2 of 180 predictions: 178 rows. Soft-margin reaches 98.3.",
+    "sonar": "3 of 210 predictions: 208 rows.",
+    "digits": "26 of 1,800 predictions. The averaged perceptron is right on 99.9 % of the training rows, and has "
+    "no penalty; soft-margin reaches 93.7.",
+}
 """Why a table is more than a point behind, after it was looked into."""
 
 
@@ -316,7 +322,9 @@ def page(results: dict[str, Any]) -> Iterator[str]:
                 (table, found["problem"] if gap is None else REASONS.get(table.name, "not looked into yet"))
             )
     yield ""
-    yield f"Mean gap of {len(gaps)} tables: {mean(gaps):+.2f} points; the target is at most 0.3."
+    yield f"Mean gap of the {len(gaps)} tables that the command trains on: {mean(gaps):+.2f} points (target: 0.3)."
+    least = sorted(gaps)[2:]
+    yield f"Without the two tables on which the command is furthest ahead it is {mean(least):+.2f}."
     if below:
         yield ""
         yield "| table | first command | more than a point behind, or fails, because |"
