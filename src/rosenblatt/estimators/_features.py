@@ -239,16 +239,19 @@ def _columns_of(rows: Rows, width: int, given: Sequence[str] | None, bias: float
     if found is None:
         return None
     columns, size, mean, deviation = found
-    names = [repr(k if given is None else given[k]) for k in columns]
+
+    def name(k: int) -> str:
+        return repr(columns[k] if given is None else given[columns[k]])
+
     largest, smallest = int(size.argmax()), int(size.argmin())
     if size[largest] / MIN_SCALE_RATIO > size[smallest]:
         ratio = times(size[largest], size[smallest])
-        return f"column {names[largest]} is more than {ratio} times larger than column {names[smallest]}"
+        return f"column {name(largest)} is more than {ratio} times larger than column {name(smallest)}"
     far = np.where(np.abs(mean) > FAR_MEAN_DEVIATIONS * deviation, size, 0.0)
     k = int(far.argmax())
     if bias > 0.0 and far[k] > MIN_SCALE_RATIO * sqrt(bias):
         return (
-            f"column {names[k]} lies around {float(f'{mean[k]:.2g}'):,g}, far from zero for a bias that moves by "
+            f"column {name(k)} lies around {float(f'{mean[k]:.2g}'):,g}, far from zero for a bias that moves by "
             f"{bias:g}"
         )
     return None
