@@ -314,18 +314,25 @@ class Declared:
     """
 
     _declared: ClassVar[Mapping[str, Parameter]] = MappingProxyType({})
+    _not_taken: ClassVar[frozenset[str]] = frozenset()  # parameters that are fixed
 
     def __init_subclass__(cls, signature: str = "", **others: Any) -> None:
         super().__init_subclass__(**others)
         inherited: dict[str, Parameter] = {}
+        not_taken: set[str] = set()
         for base in reversed(cls.__bases__):
-            inherited |= getattr(base, "_declared", {})
+            theirs: Mapping[str, Parameter] = getattr(base, "_declared", {})
+            fixed_there: frozenset[str] = getattr(base, "_not_taken", frozenset())
+            rest = {name: each for name, each in inherited.items() if name not in fixed_there | theirs.keys()}
+            inherited = {**theirs, **rest}
+            not_taken = (not_taken - theirs.keys()) | fixed_there
         fields = {name: each for name, each in vars(cls).items() if isinstance(each, Parameter | _Fixed | _Like)}
         annotations = get_annotations(cls)
         own: dict[str, Parameter] = {}
         for name, each in fields.items():
             if isinstance(each, _Fixed):
                 inherited.pop(name, None)
+                not_taken.add(name)
                 setattr(cls, name, each.value)
                 continue
             delattr(cls, name)
@@ -342,7 +349,7 @@ class Declared:
                 odd = ", ".join(sorted(set(signature.split()) ^ declared_now.keys()))
                 raise TypeError(f"The signature of {cls.__name__} and its fields differ: {odd}.")
             declared_now = {name: declared_now[name] for name in signature.split()}
-        cls._declared = MappingProxyType(declared_now)
+        cls._declared, cls._not_taken = MappingProxyType(declared_now), frozenset(not_taken - declared_now.keys())
         if (fields or signature or hasattr(cls.__init__, "is_made")) and "__init__" not in vars(cls):
             cls.__init__ = _initialiser(cls, declared_now)  # type: ignore[method-assign]
         if cls.__doc__ and "__doc__" in vars(cls):

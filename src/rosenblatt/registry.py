@@ -113,7 +113,9 @@ BUILT_IN = {
             "averaged-pa1": {"average": True},
         },
         _ONLINE | {"mixing"},
+        bare=("estimators.perceptron_core", "BarePassive"),
         rule="Passive",
+        declares=("estimators._declarations", "PassiveParameters"),
     ),
     "ConfidenceWeightedClassifier": BuiltIn(
         "estimators.confidence_weighted", {"arow": {}, "scw": {"rule": "scw"}}, _ONLINE, rule="Confidence"

@@ -100,3 +100,15 @@ def test_training_a_perceptron(tmp_path, name, options):
     assert code == 0
     assert loaded == []
     assert open_model(tmp_path / "m").learner == "Perceptron"
+
+
+def test_training_on_texts(tmp_path):
+    write_tsv(tmp_path / "sms.tsv", messages(50))
+    ran = subprocess.run(
+        [sys.executable, "-c", SCRIPT, json.dumps(UNUSED), "train", "sms.tsv", "-o", "m"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
+    assert json.loads(ran.stderr.splitlines()[-1]) == [0, []]
+    assert open_model(tmp_path / "m").learner == "PassiveAggressiveClassifier"

@@ -9,6 +9,7 @@ from typing import Any
 
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.parameters import (
+    POSITIVE,
     Declared,
     check_callbacks,
     check_choice,
@@ -16,6 +17,8 @@ from rosenblatt.parameters import (
     check_share,
     check_verbose,
     fixed,
+    like,
+    or_infinite,
     param,
 )
 
@@ -208,3 +211,60 @@ class RelatedParameters(
     average: bool = fixed(False)
     stop_on_cycle: bool = fixed(False)
     decide: bool = fixed(False)
+
+
+class OwnRuleParameters(
+    PerceptronParameters,
+    signature="fit_intercept max_iter tol early_stopping validation_fraction n_iter_no_change shuffle verbose "
+    "n_jobs random_state warm_start class_weight average bias radius zero init order multiclass max_time trace "
+    "callbacks",
+):
+    """The parameters of perceptrons by another rule. Those of a perceptron that they do not have are fixed."""
+
+    penalty: Any = fixed(None)
+    alpha: float = fixed(0.0001)
+    l1_ratio: float = fixed(0.15)
+    eta0: float = fixed(1.0)
+    tie: Any = fixed("correct")
+    margin: float = fixed(1.0)
+    stop_on_cycle: bool = fixed(False)
+    decide: bool = fixed(False)  # a proof of inseparability would not end the updates of such a rule
+    n_iter_no_change: int | None = param(
+        5,
+        "How many passes may go by before the updates of a pass fall by 2 %; then training ends on a plateau.",
+    )
+
+
+class PassiveParameters(OwnRuleParameters):
+    """The parameters of `rosenblatt.PassiveAggressiveClassifier`."""
+
+    C: float = param(
+        1.0,
+        "The aggressiveness. ``math.inf`` is PA, which always takes the whole step.",
+        check=or_infinite(POSITIVE),
+    )
+    loss: str = param(
+        "hinge",
+        '"hinge" is PA-I, with the step min(C, c). "squared_hinge" is PA-II, with x² + 1 / (2C) in place of x².',
+        one_of=("hinge", "squared_hinge"),
+    )
+    eta0: float = like(
+        PerceptronParameters,
+        doc="Multiplies every step: the λ of the relaxation method. 1 goes to the margin, 2 as far beyond it.",
+    )
+    margin: float = param(
+        1.0,
+        "The margin that an update gives the row, in place of 1. With 0 the weights 0 are never corrected, so "
+        "that a start is needed.",
+        least=0,
+    )
+    tol: float | None = param(
+        None,
+        "If given, training ends when the mean loss of a pass, max(0, margin − y f), has not fallen by `tol` for "
+        "`n_iter_no_change` passes, and not on a plateau.",
+    )
+    class_weight: Any = param(
+        None,
+        "Multiplies C for each class, as a sample weight does for each row: a row of weight m counts as one with "
+        "the aggressiveness m C. With ``C=math.inf`` only weights of zero matter.",
+    )

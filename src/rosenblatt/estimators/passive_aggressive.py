@@ -12,16 +12,16 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from rosenblatt.codecs import StateSchema, require
-from rosenblatt.estimators._declarations import PerceptronParameters
-from rosenblatt.estimators._linear import perceptron_state, warn_of_column
+from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._one_vector import VECTOR, VECTOR_FIT, OneVector, without_run
 from rosenblatt.estimators.perceptron import OwnRule
+from rosenblatt.estimators.perceptron_core import PassiveCore
 from rosenblatt.exceptions import ShapeError
 from rosenblatt.learning.state import State
 from rosenblatt.learning.stored_streams import require_names
 from rosenblatt.loops.layout import Values
-from rosenblatt.loops.rules import Passive, Rule
-from rosenblatt.parameters import POSITIVE, like, or_infinite, param
+from rosenblatt.loops.rules import Passive
+from rosenblatt.parameters import like, param
 from rosenblatt.registry import built_in
 from rosenblatt.rows.features import Features
 from rosenblatt.rows.labels import as_measurements
@@ -29,7 +29,7 @@ from rosenblatt.rows.reals import read_only
 from rosenblatt.typing import Floats
 
 
-class PassiveAggressiveClassifier(OwnRule):
+class PassiveAggressiveClassifier(PassiveCore, OwnRule):
     """Passive-aggressive learning: each update is the shortest one that gives the row a margin of 1.
 
     A row with y f < 1 is corrected by the step c = (1 − y f) / x², where x² = ‖x‖² + β includes the bias. Where
@@ -63,43 +63,7 @@ class PassiveAggressiveClassifier(OwnRule):
     ('plateau', 5, True, 1.0)
     """
 
-    _learner = built_in("PassiveAggressiveClassifier", perceptron_state(Passive))
-
-    C: float = param(
-        1.0,
-        "The aggressiveness. ``math.inf`` is PA, which always takes the whole step.",
-        check=or_infinite(POSITIVE),
-    )
-    loss: str = param(
-        "hinge",
-        '"hinge" is PA-I, with the step min(C, c). "squared_hinge" is PA-II, with x² + 1 / (2C) in place of x².',
-        one_of=("hinge", "squared_hinge"),
-    )
-    eta0: float = like(
-        PerceptronParameters,
-        doc="Multiplies every step: the λ of the relaxation method. 1 goes to the margin, 2 as far beyond it.",
-    )
-    margin: float = param(
-        1.0,
-        "The margin that an update gives the row, in place of 1. With 0 the weights 0 are never corrected, so "
-        "that a start is needed.",
-        least=0,
-    )
-    tol: float | None = param(
-        None,
-        "If given, training ends when the mean loss of a pass, max(0, margin − y f), has not fallen by `tol` for "
-        "`n_iter_no_change` passes, and not on a plateau.",
-    )
-    class_weight: Any = param(
-        None,
-        "Multiplies C for each class, as a sample weight does for each row: a row of weight m counts as one with "
-        "the aggressiveness m C. With ``C=math.inf`` only weights of zero matter.",
-    )
-
-    def _own_rule(self, rule: Rule) -> Passive:
-        C = float(self.C)
-        most, soft = (C, 0.0) if self.loss == "hinge" else (math.inf, 1.0 / (2.0 * C))
-        return Passive(*rule, most, soft)
+    _learner = PassiveCore._learner
 
 
 def _link(held: dict[str, Any]) -> None:

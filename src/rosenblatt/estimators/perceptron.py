@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from rosenblatt.estimators.perceptron_core import PerceptronCore
-from rosenblatt.learning.plan import PerceptronRun
-from rosenblatt.parameters import fixed, learned, param
-from rosenblatt.rows.reals import read_only
-from rosenblatt.tables.blocks import Blocks
-from rosenblatt.typing import Ints
+from rosenblatt.estimators.perceptron_core import OwnRuleCore, PerceptronCore
 
 
 class Perceptron(PerceptronCore, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -61,49 +53,5 @@ class Perceptron(PerceptronCore, ClassifierMixin, BaseEstimator):  # type: ignor
     _learner = PerceptronCore._learner
 
 
-class OwnRule(
-    Perceptron,
-    signature="fit_intercept max_iter tol early_stopping validation_fraction n_iter_no_change shuffle verbose "
-    "n_jobs random_state warm_start class_weight average bias radius zero init order multiclass max_time trace "
-    "callbacks",
-):
-    """A perceptron by another rule, which counts mistakes (y f ≤ 0) and updates (y f short of the margin) apart.
-
-    Subclasses have parameters of their own, and override `_own_rule`. The parameters of `Perceptron` that they do
-    not have are fixed here.
-    """
-
-    penalty: Any = fixed(None)
-    alpha: float = fixed(0.0001)
-    l1_ratio: float = fixed(0.15)
-    eta0: float = fixed(1.0)
-    tie: Any = fixed("correct")
-    margin: float = fixed(1.0)
-    stop_on_cycle: bool = fixed(False)
-    decide: bool = fixed(False)  # a proof of inseparability would not end the updates of such a rule
-    n_iter_no_change: int | None = param(
-        5,
-        "How many passes may go by before the updates of a pass fall by 2 %; then training ends on a plateau.",
-    )
-    _reached = "before every row reached the margin"
-    _fit_wrong: list[int] = learned()
-
-    @property
-    def mistakes_per_pass_(self) -> Ints:
-        """The mistakes of each pass, which are updates with y f ≤ 0; a stream is one pass."""
-        self._require_fitted("mistakes_per_pass_")
-        stream = [] if self._stream is None else [self._stream.wrong]
-        return read_only(np.array([*self.__dict__.get("_fit_wrong", []), *stream], np.int64))
-
-    @property
-    def updates_per_pass_(self) -> Ints:
-        """The updates of each pass; a stream is one pass."""
-        return super().mistakes_per_pass_
-
-    @property
-    def n_updates_(self) -> int:
-        """The number of updates so far."""
-        return int(self.updates_per_pass_.sum())
-
-    def _publish(self, run: PerceptronRun, blocks: Blocks, **own: Any) -> None:
-        super()._publish(run, blocks, _fit_wrong=run.wrong_per_pass, **own)
+class OwnRule(OwnRuleCore, Perceptron):
+    """A perceptron by another rule. Subclasses have parameters of their own, and override `_own_rule`."""

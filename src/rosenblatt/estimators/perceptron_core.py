@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import os
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
-from rosenblatt.estimators._declarations import PerceptronParameters
+import numpy as np
+
+from rosenblatt.estimators._declarations import OwnRuleParameters, PassiveParameters, PerceptronParameters
 from rosenblatt.estimators._fitting import (
     Before,
     Drawn,
@@ -28,16 +31,18 @@ from rosenblatt.exceptions import LabelError, ParameterError, Remedy, Term
 from rosenblatt.interrupts import interruptible
 from rosenblatt.learning.checkpoint import Checkpoint, restore
 from rosenblatt.learning.perceptron_fit import PerceptronFit
-from rosenblatt.learning.plan import Ask, Plan, Prove
+from rosenblatt.learning.plan import Ask, PerceptronRun, Plan, Prove
 from rosenblatt.learning.scaled import fold_state
 from rosenblatt.learning.state import State
 from rosenblatt.locking import hold_lock
-from rosenblatt.parameters import Declared, check_count, check_flag
-from rosenblatt.registry import built_in
+from rosenblatt.loops.rules import Passive, Rule
+from rosenblatt.parameters import Declared, check_count, check_flag, learned
+from rosenblatt.registry import built_in, class_of, name_of
 from rosenblatt.rows.batch import Batch, as_batch, require_two
+from rosenblatt.rows.reals import read_only
 from rosenblatt.tables.blocks import Blocks
 from rosenblatt.threads import using
-from rosenblatt.typing import Floats
+from rosenblatt.typing import Floats, Ints
 
 if TYPE_CHECKING:
     from rosenblatt.certify.certificate import Certificate
@@ -264,8 +269,46 @@ class PerceptronCore(PerceptronParameters, OnlineLearning):
         return state, self.__dict__.get("_drawn")
 
 
+class OwnRuleCore(OwnRuleParameters, PerceptronCore):
+    """A perceptron by another rule, which counts mistakes (y f ≤ 0) and updates (y f below the margin) apart."""
+
+    _reached = "before every row reached the margin"
+    _fit_wrong: list[int] = learned()
+
+    @property
+    def mistakes_per_pass_(self) -> Ints:
+        """The mistakes of each pass, which are updates with y f ≤ 0; a stream is one pass."""
+        self._require_fitted("mistakes_per_pass_")
+        stream = [] if self._stream is None else [self._stream.wrong]
+        return read_only(np.array([*self.__dict__.get("_fit_wrong", []), *stream], np.int64))
+
+    @property
+    def updates_per_pass_(self) -> Ints:
+        """The updates of each pass; a stream is one pass."""
+        return super().mistakes_per_pass_
+
+    @property
+    def n_updates_(self) -> int:
+        """The number of updates so far."""
+        return int(self.updates_per_pass_.sum())
+
+    def _publish(self, run: PerceptronRun, blocks: Blocks, **own: Any) -> None:
+        super()._publish(run, blocks, _fit_wrong=run.wrong_per_pass, **own)
+
+
+class PassiveCore(PassiveParameters, OwnRuleCore):
+    """The parameters and the training of `rosenblatt.PassiveAggressiveClassifier`."""
+
+    _learner = built_in("PassiveAggressiveClassifier", perceptron_state(Passive))
+
+    def _own_rule(self, rule: Rule) -> Passive:
+        C = float(self.C)
+        most, soft = (C, 0.0) if self.loss == "hinge" else (math.inf, 1.0 / (2.0 * C))
+        return Passive(*rule, most, soft)
+
+
 class BareParameters(Declared):
-    """Parameters by name, in place of scikit-learn's `BaseEstimator`."""
+    """Parameters by name, in place of scikit-learn's `BaseEstimator`; `estimator` returns one that has it."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters, sorted by name."""
@@ -279,14 +322,17 @@ class BareParameters(Declared):
         self.__dict__.update(params)
         return self
 
-
-class BarePerceptron(PerceptronCore, BareParameters):
-    """A perceptron that trains and predicts without scikit-learn; `estimator` turns it into a `Perceptron`."""
-
     def estimator(self) -> Any:
         """Return the scikit-learn estimator with the same parameters and the same training."""
-        from rosenblatt.estimators.perceptron import Perceptron
-
-        made = Perceptron.__new__(Perceptron)
+        cls = class_of(name_of(self))
+        made = cls.__new__(cls)
         made.__dict__.update(self.__dict__)
         return made
+
+
+class BarePerceptron(PerceptronCore, BareParameters):
+    """A perceptron that trains and predicts without scikit-learn."""
+
+
+class BarePassive(PassiveCore, BareParameters):
+    """A passive-aggressive classifier that trains and predicts without scikit-learn."""
