@@ -35,7 +35,7 @@ SVM = "1 1:1 3:2\n-1 2:1\n1 1:2\n"
         ("t.jsonl", JSONL, []),
         ("t.svm", SVM, []),
         ("numbers.csv", "a,b,label\n1,2,x\n3,4,y\n", ["--missing", "mean", "--scale"]),
-        ("sms.tsv", None, ["--target", "1", "--text", "2", "--no-header", "--learner", "averaged"]),
+        ("sms.tsv", None, ["--target", "1", "--text", "2", "--no-header"]),
     ],
 )
 def test_little_is_loaded(done, tmp_path, name, content, options):

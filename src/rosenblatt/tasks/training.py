@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from rosenblatt import registry
 from rosenblatt.calibration import DEFAULT_FOLDS, Calibration, fit_calibration, require_method, size_of
 from rosenblatt.escaping import ShowsText
-from rosenblatt.estimators.perceptron_core import BareParameters, BarePerceptron
+from rosenblatt.estimators.perceptron_core import BareParameters
 from rosenblatt.evaluation import Evaluation, RegressionEvaluation
 from rosenblatt.evaluation import evaluate as compare
 from rosenblatt.exceptions import InputError, ParameterError
@@ -334,7 +334,7 @@ class TrainingResult(ShowsText):
     @cached_property
     def estimator(self) -> Any:
         """The trained learner."""
-        return self._trained.estimator() if isinstance(self._trained, BarePerceptron) else self._trained
+        return self._trained.estimator() if isinstance(self._trained, BareParameters) else self._trained
 
     def __repr__(self) -> str:
         shown = (f"{name}={getattr(self, name)!r}" for name in ("estimator", *_SHOWN))
