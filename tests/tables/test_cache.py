@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import rosenblatt as rb
-from rosenblatt.exceptions import FormatError, InputError, StorageError
+from rosenblatt.exceptions import FormatError, InputError, ParameterError, StorageError
 from rosenblatt.tables import cache as cache_module
 from rosenblatt.tables.blocks import BlockLayout, checksum
-from rosenblatt.tables.cache import MAGIC, PREAMBLE, CachedBlocks
+from rosenblatt.tables.cache import KIND, MAGIC, PREAMBLE, CachedBlocks
 from rosenblatt.tables.collect import collect, measure
 from rosenblatt.tables.recipe import SparseRecipe
 from tests.shared.examples import examples
@@ -52,7 +52,11 @@ def test_no_damage_goes_unnoticed(tmp_path, layout):
         damaged[at] ^= int(rng.integers(1, 256))
         path.write_bytes(damaged)
         said = []
-        found = collect(source, memory=0, cache=tmp_path / "cache", block_bytes=400, log=said.append)
+        if at < len(KIND):  # it could be any file, which is not overwritten
+            with pytest.raises(ParameterError, match="is not a cache"):
+                collect(source, memory=0, cache=path, block_bytes=400)
+            continue
+        found = collect(source, memory=0, cache=path, block_bytes=400, log=said.append)
         try:
             model = quietly(rb.Perceptron(max_iter=3).fit_blocks, found)
         except FormatError:
@@ -63,7 +67,7 @@ def test_no_damage_goes_unnoticed(tmp_path, layout):
         outcomes["anew" if "written again" in said[0] else "same"] += 1
     assert outcomes["refused"] > 30
     assert outcomes["anew"] > 50
-    for at in (0, 10, 100, 5000, len(content) // 2, len(content) - 1):
+    for at in (0, 20, 100, 5000, len(content) // 2, len(content) - 1):
         path.write_bytes(content[:at])
         model = quietly(
             rb.Perceptron(max_iter=3).fit_blocks,
