@@ -45,13 +45,13 @@ MARKS = "<!-- made by benchmarks/first_commands.py -->", "<!-- end -->"
 REASON_FROM = 1.0  # points behind scikit-learn's model from which a table needs its reason
 
 REASONS = {
-    "breast_cancer": "6 of 570 predictions. The averaged perceptron has no penalty; soft-margin reaches 96.1.",
-    "wine": "2 of 180 predictions: 178 rows. Soft-margin reaches 98.3.",
-    "sonar": "3 of 210 predictions: 208 rows.",
-    "digits": "26 of 1,800 predictions. The averaged perceptron is right on 99.9 % of the training rows, and has "
-    "no penalty; soft-margin reaches 93.7.",
+    "breast_cancer": "6 of 570 predictions. Cause not found; soft-margin reaches 96.1.",
+    "wine": "2 of 180 predictions. Cause not found; soft-margin reaches 98.3.",
+    "sonar": "3 of 210 predictions. Cause not found.",
+    "digits": "26 of 1,800 predictions. Cause not found: 99.9 % of the training rows are right, and "
+    "soft-margin reaches 93.7.",
 }
-"""Why a table is more than a point behind, after it was looked into."""
+"""What is known of a table that is more than a point behind."""
 
 
 class Table(NamedTuple):
@@ -327,7 +327,7 @@ def page(results: dict[str, Any]) -> Iterator[str]:
     yield f"Without the two tables on which the command is furthest ahead it is {mean(least):+.2f}."
     if below:
         yield ""
-        yield "| table | first command | more than a point behind, or fails, because |"
+        yield "| table | first command | behind by more than a point, or fails |"
         yield "|---|---|---|"
         for table, reason in below:
             yield f"| {table.name} | `{command_of(table)}` | {reason} |"
