@@ -77,6 +77,13 @@ def applied(data, call):
     return made
 
 
+def word_among_dates(folder):
+    (folder / "t.csv").write_text("day,label\n2024-01-03,no\n2024-02-05,yes\n2024-02-07,no\n")
+    rb.train(folder / "t.csv", log=lambda _: None).save(folder / "m")
+    (folder / "new.csv").write_text("day\nsoon\n")
+    rb.predict_file(folder / "m", folder / "new.csv", folder / "out")
+
+
 def names_as_numbers(folder):
     path = folder / "t.csv"
     path.write_text(ABC)
@@ -167,6 +174,14 @@ CASES = {
         "t.csv:20:1: 'a' is 'many', but the column holds numbers; correct it, use --na many if it means a missing "
         "value, --categorical a if the values are categories, or leave such rows out with --skip-bad",
         {"detail": "t.csv:20:1: 'a' is 'many', but the column holds numbers; correct it"},
+    ),
+    "not-a-date": (
+        word_among_dates,
+        "new.csv:2:1: 'day' is 'soon', but the column holds dates; correct it, use na=['soon'] if it means a "
+        "missing value, categorical=['day'] if the values are names, or leave such rows out with skip_bad=True",
+        "new.csv:2:1: 'day' is 'soon', but the column holds dates; correct it, use --na soon if it means a "
+        "missing value, --categorical day if the values are names, or leave such rows out with --skip-bad",
+        {"detail": "new.csv:2:1: 'day' is 'soon', but the column holds dates; correct it"},
     ),
     "ambiguous-number": (
         read("price;label\n950;p\n7,700;q\n800;p\n"),

@@ -342,7 +342,7 @@ def test_too_few_rows_to_keep_some_back(run, tmp_path):
 
 @pytest.mark.parametrize("command", [("train", "-o", "m"), ("evaluate", "--cv", "2"), ("certify",)])
 def test_texts_are_not_taken_for_labels_unless_named(run, tmp_path, command):
-    write_tsv(tmp_path / "sms", messages(60))
+    write_tsv(tmp_path / "sms", [(k / 7, text) for k, (_, text) in enumerate(messages(60))])
     ran = run(command[0], "sms", *command[1:])
     assert (ran.code, ran.out) == (2, "")
     assert "the last column, 'x2', was taken as the target and holds " in ran.err

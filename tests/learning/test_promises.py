@@ -20,6 +20,7 @@ NO_PASSES = {
     "ExtremeLearningMachine": "solves linear equations",
     "VisualHierarchy": "is built by hand, or trains as MultilayerPerceptron",
     "MonomialMap": "does not learn",
+    "OnlineScaler": "meets each row once",
     "AdaptiveFilter": "visits each sample once",
 }
 LEARNERS = sorted(BUILT_IN.keys() - NO_PASSES.keys())

@@ -190,7 +190,7 @@ def test_arrays_changed_with_care(name, files, tmp_path):
 @pytest.mark.parametrize("name", NAMES)
 def test_weights_that_are_no_numbers(name, files, tmp_path):
     document, tensors = read_container(files / name)
-    weights = [each for each in tensors if each.split(".")[-1] in ("w", "theta", "weights", "triangle")]
+    weights = [each for each in tensors if each.split(".")[-1] in ("w", "theta", "weights", "triangle", "mean")]
     for each in weights:
         tensors = read_container(files / name)[1]
         tensors[each].flat[0] = np.nan

@@ -555,7 +555,7 @@ def train(
     ...     rb.load(f"{folder}/spam.model").predict(["a free prize", "you at home"])
     array(['spam', 'ham'], dtype='<U4')
     >>> trained.summary.stop_reason, trained.summary.n_rows
-    ('separated', 4)
+    ('plateau', 4)
     >>> tagged = [[("the", "DET"), ("dog", "NOUN")], [("dogs", "NOUN"), ("bark", "VERB")]]
     >>> rb.train(tagged).model.predict([["the", "dogs", "bark"]])
     [['DET', 'NOUN', 'VERB']]
