@@ -411,3 +411,16 @@ def test_names_reach_the_learner_through_a_frame(tmp_path):
     found = rb.explain(pipeline, THINGS)
     assert [each.score for each in found] == pipeline.decision_function(THINGS).tolist()
     assert set(found[0].names) <= set(pipeline[-1].feature_names_in_)
+
+
+def test_the_means_of_a_trained_file_stay_in_partial_fit(tmp_path):
+    """The command line keeps no count of rows, so that more rows add categories and leave the means."""
+    rows = ["size,place,label", "1,a,x", "3,b,y", ",a,x", "2,b,y"]
+    (tmp_path / "rows.csv").write_text("\n".join(rows), encoding="utf-8")
+    rb.train(tmp_path / "rows.csv", scale=False).save(tmp_path / "m")
+    encoder = rb.load(tmp_path / "m")[0]
+    before, width = encoder.encoding_.filling.means.copy(), encoder.encoding_.n_outputs
+    encoder.partial_fit([{"size": 100.0, "place": "c"}])
+    assert encoder.encoding_.filling.means.tolist() == before.tolist()
+    assert encoder.encoding_.n_outputs == width + 1
+    assert encoder.transform([{"size": None, "place": "c"}])[0, 0] == 2.0

@@ -42,7 +42,7 @@ DATA = {
     ),
 }
 SERVED = [name for name in registry.commands() if name not in registry.able("numbers")]
-STEPPED = {"averaged", "perceptron", "pocket", "lifted", "pa", "pa1", "pa2"}
+STEPPED = {"averaged", "averaged-pa1", "perceptron", "pocket", "lifted", "pa", "pa1", "pa2"}
 """The learners whose runs the page can step through; the pocket's only where its last line is its best."""
 SETTINGS = [
     ("perceptron", ["order=cyclic"]),
@@ -460,7 +460,7 @@ def audit(engine, learner, settings, data):
         return None
     said = engine.ask(do="steps", document=reply["document"])
     assert "error" not in said, said
-    passive = learner.startswith("pa")
+    passive = learner in {"averaged-pa1", "pa", "pa1", "pa2"}
     assert said["kind"] == ("passive" if passive else "lifted" if learner == "lifted" else "perceptron")
     assert said["noun"] == ("update" if passive else "mistake")
     if passive and not (

@@ -39,7 +39,7 @@ class _Wrapper:
         return f"{type(self).__name__}({self._estimator!r})"
 
 
-class RiverClassifier(_Wrapper, base.Classifier):  # type: ignore[misc]  # river has no types here
+class RiverClassifier(_Wrapper, base.Classifier):
     """A classifier of this package as a classifier of river.
 
     Parameters
@@ -92,7 +92,7 @@ class RiverClassifier(_Wrapper, base.Classifier):  # type: ignore[misc]  # river
         return _plain(self._estimator.predict_one(x))
 
 
-class RiverRegressor(_Wrapper, base.Regressor):  # type: ignore[misc]
+class RiverRegressor(_Wrapper, base.Regressor):
     """A learner of numbers, such as `PassiveAggressiveRegressor`, as a regressor of river.
 
     Parameters
@@ -129,7 +129,7 @@ class RiverRegressor(_Wrapper, base.Regressor):  # type: ignore[misc]
         return float(self._estimator.predict_one(x)) if known else 0.0
 
 
-class RiverScaler(_Wrapper, base.Transformer):  # type: ignore[misc]
+class RiverScaler(_Wrapper, base.Transformer):
     """An `OnlineScaler` as a transformer of river.
 
     Parameters

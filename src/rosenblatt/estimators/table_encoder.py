@@ -209,6 +209,8 @@ class TableEncoder(Declared, TransformerMixin, BaseEstimator):  # type: ignore[m
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Learn from more rows: new categories get features behind the others, means and deviations go on.
 
+        A model of the command line does not know of how many rows its means are. They stay as they are.
+
         Parameters
         ----------
         X : dataframe, list of mappings, list of texts, array or sparse matrix
@@ -224,10 +226,9 @@ class TableEncoder(Declared, TransformerMixin, BaseEstimator):  # type: ignore[m
             self._fit(X, weigh=False)
             return self
         before = self.encoding_
-        if (before.filling or before.scaling) and before.statistics is None:
+        if before.scaling and before.statistics is None:
             raise ParameterError(
-                "partial_fit cannot go on: the means of this encoder are known, but not of how many rows. "
-                "Call fit."
+                "partial_fit cannot go on: the scale of this encoder is known, but not of how many rows. Call fit."
             )
         self._fit(X, before, weigh=False)
         return self
@@ -404,13 +405,14 @@ class TableEncoder(Declared, TransformerMixin, BaseEstimator):  # type: ignore[m
         else:
             features, recipe, names = learn_table(X, options, known)
             columns = names if before is None else columns
-        if self._fills(recipe) or self.scale:
+        means = before.filling if before is not None and before.statistics is None else None
+        if (self._fills(recipe) or self.scale) and means is None:
             measure_features([features], statistics)
         weighting = Weighting.of(recipe) if before is None else before.weighting
         if weigh and weighting is not None:
             weighting = weighting.add(features.rows, features.n_rows)
         first = before is None
-        self.encoding_ = self._learned(recipe, statistics, columns, weighting, first=first)
+        self.encoding_ = self._learned(recipe, statistics, columns, weighting, first=first, means=means)
         learned = self.encoding_.recipe
         if first and isinstance(learned, TableRecipe) and learned.indicators:
             rows = mark_missing(features.rows, learned.n_numbers, learned.indicators)
@@ -429,15 +431,18 @@ class TableEncoder(Declared, TransformerMixin, BaseEstimator):  # type: ignore[m
         weighting: Weighting | None,
         *,
         first: bool = True,
+        means: Filling | None = None,
     ) -> Encoding:
-        """Return what was learned; the first fit decides which missing numbers have a mark."""
+        """Return what was learned; the first fit decides which missing numbers have a mark; `means` stay."""
         fill, scale = self._fills(recipe), bool(self.scale)
         done = Transformation()
         if first and fill and isinstance(recipe, TableRecipe) and recipe.missing == "indicator":
             marked = tuple(np.flatnonzero(statistics.gaps(recipe.n_numbers)).tolist())
             statistics = statistics.marked(recipe.n_numbers, marked)
             recipe = replace(recipe, indicators=marked)
-        if fill or scale:
+        if means is not None:
+            done = Transformation(means)
+        elif fill or scale:
             done = Transformation.of(statistics, fill=fill, scale=scale, numbers=recipe.n_numbers)
         if self.missing == "zero" and isinstance(recipe, SparseRecipe):
             done = done._replace(filling=Filling(np.zeros(recipe.width)))
@@ -445,7 +450,7 @@ class TableEncoder(Declared, TransformerMixin, BaseEstimator):  # type: ignore[m
             first_word = recipe.first_word if isinstance(recipe, TableRecipe) else 0
             moved = replace(weighting, first=first_word, n_features=recipe.n_features)
             done = done._replace(weighting=moved)
-        known = statistics if fill or scale else None
+        known = statistics if (fill or scale) and means is None else None
         return Encoding(recipe, *done, known, columns, plain_parameters(self.get_params(deep=False)))
 
     def _options(self) -> Options:

@@ -60,7 +60,7 @@ WORDS = {
     429: "Too many requests, or too many new features; `Retry-After` says when to try again.",
     503: "Not now; `Retry-After` says when to try again.",
 }
-ALWAYS = (421, 429)
+ALWAYS = (405, 421, 429)
 GUARDED = (401, 403)
 OF_A_MODEL = (404, 422)
 OF_A_BODY = (400, 408, 413, 415, 422, 503)

@@ -62,7 +62,11 @@ class CachePlace(NamedTuple):
     stays: bool
 
     def __str__(self) -> str:
-        return f"the cache {self.path}" if self.stays else f"a cache in {self.path} until training ends"
+        if self.stays:
+            return f"the cache {self.path}"
+        home = Path.home()
+        shown = Path("~") / self.path.relative_to(home) if self.path.is_relative_to(home) else self.path
+        return f"a cache in {shown} until training ends"
 
     def writing(self) -> AbstractContextManager[BinaryIO]:
         """Open a file for the cache."""
