@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+import rosenblatt as rb
 from rosenblatt.exceptions import FormatError, InputError, ParameterError
 from rosenblatt.tables.file_source import open_source
 from rosenblatt.tables.numpy_files import open_npy
@@ -285,3 +286,14 @@ def test_a_long_format_of_a_sparse_matrix_is_not_read(tmp_path, dtype):
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 5_000_000
+
+
+@pytest.mark.parametrize("write", [np.savez, np.savez_compressed])
+def test_one_column_of_words_is_text_however_the_file_is_written(write, tmp_path):
+    words = np.array(
+        [[f"the sentence {i} is {'short' if i % 2 else 'long and wide'} of words"] for i in range(40)]
+    )
+    write(tmp_path / "t.npz", X=words, y=np.array(["p", "q"] * 20))
+    trained = rb.train(tmp_path / "t.npz")
+    assert trained.summary.n_rows == 40
+    assert trained.model.named_steps["encoder"].text == [0]

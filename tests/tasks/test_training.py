@@ -1,9 +1,11 @@
 """Training from files, in Python: the same model as `rosenblatt train` makes."""
 
 import json
+import os
 import re
 from dataclasses import fields
 from inspect import signature
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -157,6 +159,20 @@ def test_the_registry_says_which_learners_take_files_of_any_size(name, tmp_path)
         with pytest.raises(ParameterError) as caught:
             rb.train(file, name, target="y", checkpoint=state)
         assert str(caught.value) == f"The learner {name} keeps no checkpoints; {able_in_words('checkpoints')} do."
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="this system does not list open files")
+@pytest.mark.parametrize("refused", [rb.train, rb.evaluate_folds])
+def test_a_refused_learner_leaves_no_file_open(refused, tmp_path):
+    def opened():
+        return [fd for fd in os.listdir("/proc/self/fd") if os.path.realpath(f"/proc/self/fd/{fd}") == str(file)]
+
+    file = (tmp_path / "t.csv").resolve()
+    file.write_text("a,y\n1,p\n2,q\n")
+    with pytest.raises(ParameterError) as kept:
+        refused(data=file, learner="no learner")
+    assert kept
+    assert not opened()
 
 
 def test_options_go_with_places_alone():

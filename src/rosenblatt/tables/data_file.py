@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from functools import cached_property
-from typing import IO, Any
+from typing import IO, Any, Protocol, TypeVar
 
 from rosenblatt.escaping import printable
 from rosenblatt.exceptions import FormatError, InputError, ParameterError, Remedy
@@ -325,13 +325,20 @@ def near_names(path: str) -> str:
     return f"; did you mean {os.path.join(folder, near[0])}?" if near else "."
 
 
+class _Closes(Protocol):
+    def close(self) -> None: ...
+
+
+_Opened = TypeVar("_Opened", bound=_Closes)
+
+
 @contextmanager
-def closed_on_error(stream: ByteStream) -> Iterator[ByteStream]:
-    """Close a stream if an error is raised while it is used, and leave it open otherwise."""
+def closed_on_error(opened: _Opened) -> Iterator[_Opened]:
+    """Close a stream or a source if an error is raised while it is used, and leave it open otherwise."""
     try:
-        yield stream
+        yield opened
     except BaseException:
-        stream.close()
+        opened.close()
         raise
 
 

@@ -209,7 +209,7 @@ class StoredArray:
         Real numbers, bools or strings.
     part : callable
         Takes the first row and the one behind the last, and returns the rows. Compressed arrays return parts only
-        in order.
+        in order, and again from row 0 on.
     """
 
     shape: tuple[int, ...]
@@ -265,11 +265,7 @@ class NpzArchive:
             if not 0 < start <= len(self._bytes) - info.file_size or info.file_size != info.compress_size:
                 raise FormatError("the archive is cut short or damaged", file=called)
             return _mapped(self._bytes, start, info.file_size, called)
-        try:
-            stream = self._zip.open(info)
-        except BROKEN as error:
-            raise FormatError(f"the archive is damaged: {reason_of(error)}", file=called) from error
-        return _compressed(stream, info.file_size, called)
+        return _compressed(lambda: self._zip.open(info), info.file_size, called)
 
     def _start_of(self, info: zipfile.ZipInfo, called: str) -> int:
         local = self._bytes[info.header_offset : info.header_offset + 30]
@@ -301,14 +297,19 @@ def _mapped(mapped: _MappedFile, start: int, size: int, file: str) -> StoredArra
     return StoredArray(shape, dtype, lambda first, last: array[first:last])
 
 
-def _compressed(stream: IO[bytes], size: int, file: str) -> StoredArray:
+def _compressed(open_again: Callable[[], IO[bytes]], size: int, file: str) -> StoredArray:
+    stream: IO[bytes] | None = None
+
     def read(count: int) -> bytes:
+        nonlocal stream
         try:
+            if stream is None:
+                stream = open_again()
             return stream.read(count)
         except BROKEN as error:
             raise FormatError(f"the archive is damaged: {reason_of(error)}", file=file) from error
 
-    dtype, fortran, shape, _ = _read_header(read, size, file)
+    dtype, fortran, shape, offset = _read_header(read, size, file)
     if fortran and len(shape) > 1 and min(shape) > 1:
         raise FormatError(
             "is compressed and in Fortran order, and so cannot be read row by row: save it uncompressed, "
@@ -319,7 +320,10 @@ def _compressed(stream: IO[bytes], size: int, file: str) -> StoredArray:
     done = 0
 
     def part(first: int, last: int) -> NDArray[Any]:
-        nonlocal done
+        nonlocal done, stream
+        if first == 0 and done:  # again from the beginning
+            stream, done = None, 0
+            read(offset)
         assert first == done, "compressed arrays are read in order"
         done = last
         data = read((last - first) * width)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ from rosenblatt.rooms import find
 from rosenblatt.rows.labels import encode_labels
 from rosenblatt.rows.pairs import PairEvaluation, as_groups
 from rosenblatt.tables.collect import fingerprint_of
+from rosenblatt.tables.data_file import closed_on_error
 from rosenblatt.tables.source import Source
 from rosenblatt.tasks.data import (
     Data,
@@ -282,9 +284,10 @@ def evaluate_folds(
             )
         return _of_pipeline(learner, data, y, folds=folds, positive=positive, seed=seed, n_jobs=n_jobs)
     source = None if y is not None else source_of(data, options, missing="indicator")
-    if learner is None:
-        learner = default_learner(None if source is None else source.recipe)
-    regression = is_regression(named_learner(learner, parameters, seed)[1])
+    with nullcontext() if source is None else closed_on_error(source):
+        if learner is None:
+            learner = default_learner(None if source is None else source.recipe)
+        regression = is_regression(named_learner(learner, parameters, seed)[1])
     if source is None:
         require_no_options(options)
         batch, scale = as_batch(data, y), bool(scale)

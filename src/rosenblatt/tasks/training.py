@@ -37,6 +37,7 @@ from rosenblatt.rows.labels import encode_labels
 from rosenblatt.rows.pairs import PairEvaluation, as_groups
 from rosenblatt.tables.blocks import Blocks, MemoryBlocks
 from rosenblatt.tables.collect import collect, measure, weigh
+from rosenblatt.tables.data_file import closed_on_error
 from rosenblatt.tables.online_scaling import Figures, OnlineScaling
 from rosenblatt.tables.preparation import Preparation, encoding_of
 from rosenblatt.tables.recipe import Recipe
@@ -600,7 +601,17 @@ class TableTraining(Training):
 
     def open(self) -> None:
         """Make the learner, and read the rows: all into memory if the learner, a holdout or folds need it."""
-        self.source = source_of(self.data, self.options, missing="indicator")
+        with closed_on_error(source_of(self.data, self.options, missing="indicator")) as self.source:
+            self._make_learner()
+            self.scale = scales_by_default(self.source) if self.scale is None else self.scale
+            with explain_target(self.source):
+                self.blocks = self._read()
+        describe_reading(self.source, self.log, self.blocks.facts)
+        note_similar(self.blocks.classes, self.log)
+        require_target(self.source, self.blocks, regression=is_regression(self.estimator))
+
+    def _make_learner(self) -> None:
+        """Make the learner, and refuse what it cannot do before any row is read."""
         if self.learner is None:
             self.learner = default_learner(self.source.recipe)
         self.name, self.estimator = named_learner(self.learner, self.parameters, self.seed, bare=True)
@@ -620,12 +631,6 @@ class TableTraining(Training):
                 "An online scaler goes on learning, so that it suits neither calibrated probabilities nor a "
                 "ranking. Drop one of them."
             )
-        self.scale = scales_by_default(self.source) if self.scale is None else self.scale
-        with explain_target(self.source):
-            self.blocks = self._read()
-        describe_reading(self.source, self.log, self.blocks.facts)
-        note_similar(self.blocks.classes, self.log)
-        require_target(self.source, self.blocks, regression=is_regression(estimator))
 
     def _read(self) -> Any:
         source, estimator = self.source, self.estimator
