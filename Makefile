@@ -54,8 +54,9 @@ format: $(VENV)/check
 bench: $(VENV)/bench
 	$(BIN)/python -m benchmarks
 
+# Every page is read anew: Sphinx forgets warnings, and words of the search, of pages that did not change.
 docs: $(VENV)/docs
-	$(BIN)/sphinx-build --fail-on-warning --quiet -b html docs docs/_build/html
+	$(BIN)/sphinx-build --fresh-env --fail-on-warning --quiet -b html docs docs/_build/html
 	@echo docs/_build/html/index.html
 
 # What CI asks of the site: every page loads, fits a phone, and gives axe nothing to find.
@@ -89,7 +90,7 @@ package: $(VENV)/package
 	$(VENV)-empty/bin/python scripts/run_notebooks.py && rm -rf $(VENV)-empty
 
 clean:
-	rm -rf .venv .venv-* .nox .numba_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis dist out docs/_build docs/gallery
+	rm -rf .venv .venv-* .nox .numba_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis dist out docs/_build docs/gallery docs/look_up/reference
 
 # One stamp for each set of packages, so that nothing is installed twice.
 $(BIN)/python:

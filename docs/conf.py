@@ -12,6 +12,7 @@ copyright = "2026, the rosenblatt developers"
 extensions = [
     "command_reference",
     "notebooks",
+    "reference_pages",
     "myst_parser",
     "numpydoc",
     "sphinx.ext.autodoc",
@@ -48,8 +49,9 @@ sphinx_gallery_conf = {
     "default_thumb_file": str(Path(__file__).parent / "images" / "run.png"),
 }
 suppress_warnings = ["config.cache"]
-autosummary_generate = True
+autosummary_generate = False  # reference_pages.py writes the pages
 autodoc_typehints = "none"
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = True
 numpydoc_class_members_toctree = False
 numpydoc_show_inherited_class_members = {"rosenblatt.Perceptron": True}

@@ -2,6 +2,8 @@
 
 import contextlib
 import doctest
+import importlib.util
+import inspect
 import io
 import json
 import re
@@ -11,6 +13,7 @@ from pathlib import Path
 import click
 import pytest
 
+import rosenblatt as rb
 from benchmarks import page as benchmark_page
 from benchmarks import results
 from rosenblatt.cli.main import commands, main
@@ -168,3 +171,20 @@ def test_the_benchmark_page_shows_the_kept_results():
     assert benchmark_page.PAGE.read_text("utf-8") == benchmark_page.text_of(results.read(), versions)
     charted = {group for _, _, groups in benchmark_page.CHAPTERS.values() for group in groups}
     assert {row.group for row in results.read()} <= charted
+
+
+def test_every_public_name_has_a_page_of_the_reference():
+    """``rb.NAME`` is on a page, and no two names are on pages of one address."""
+    spec = importlib.util.spec_from_file_location("reference_pages", ROOT / "docs" / "reference_pages.py")
+    reference_pages = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(reference_pages)
+    found = list(reference_pages.all_pages())
+    shown = {name.rpartition(".")[2] for page in found for entry in page.entries for name in entry.names()}
+    public = {name for name in rb.__all__ if not inspect.ismodule(getattr(rb, name))}
+    modules_that_are_called = {"certify", "lab"}
+    assert public | modules_that_are_called <= shown
+    assert len({page.stem for page in found}) == len(found)
+    listed = [
+        line for line in reference_pages.INDEX.read_text("utf-8").splitlines() if line.startswith("rosenblatt.")
+    ]
+    assert sum(len(page.entries) for page in found) == len(listed)

@@ -2,13 +2,33 @@
  * Look at every page of the built documentation: `node site.mjs FOLDER [SHOTS]`.
  *
  * Each page is opened once on a phone in the dark and once on a desk in the light. It must load everything it asks for,
- * from the folder alone; fit the width; and give axe nothing to find. With SHOTS, pictures of all pages are kept there.
+ * from the folder alone; fit the width; and give axe nothing to find. No page is larger than 300 kB; the search finds what
+ * SEARCHES says; old addresses lead to pages of today. With SHOTS, pictures of all pages are kept there.
  */
 
-import { readdirSync, readFileSync, mkdirSync } from "node:fs";
+import { readdirSync, readFileSync, mkdirSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
+
+const LARGEST = 300_000; // bytes of a page
+const SEARCHES = {
+  // the first page that each must find
+  Perceptron: "look_up/reference/rosenblatt.Perceptron.html",
+  KernelPerceptron: "look_up/reference/rosenblatt.KernelPerceptron.html",
+  TableEncoder: "look_up/reference/rosenblatt.TableEncoder.html",
+  "class imbalance": "look_up/glossary.html#term-class-imbalance",
+  "warm start": "look_up/glossary.html#term-warm-start",
+  "early stopping": "look_up/glossary.html#term-early-stopping",
+  "learning rate": "look_up/glossary.html#term-learning-rate",
+  "bag of words": "look_up/glossary.html#term-bag-of-words",
+  "one-vs-rest": "look_up/glossary.html#term-one-vs-rest",
+};
+const MOVED = {
+  "look_up/reference.html#rosenblatt.Perceptron.fit": "look_up/reference/rosenblatt.Perceptron.html#rosenblatt.Perceptron.fit",
+  "look_up/reference.html#rosenblatt.certify.Margin": "look_up/reference/verdicts_and_proofs.html#rosenblatt.certify.Margin",
+  "look_up/reference.html#module-rosenblatt.kernels": "look_up/reference/rosenblatt.kernels.html#module-rosenblatt.kernels",
+};
 
 const [, , folder, shots] = process.argv;
 const root = resolve(folder);
@@ -27,7 +47,26 @@ const pages = readdirSync(root, { recursive: true })
   .sort();
 const executablePath = process.env.BROWSER || "/usr/bin/chromium";
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--allow-file-access-from-files"] });
+const at = (name) => pathToFileURL(root).href + "/" + name;
 let wrong = 0;
+const complain = (text) => (console.log(text), (wrong += 1));
+
+for (const name of pages) {
+  const { size } = statSync(join(root, name));
+  if (size > LARGEST) complain(`${name}: ${size} bytes, more than ${LARGEST}`);
+}
+const reader = await browser.newPage();
+for (const [query, first] of Object.entries(SEARCHES)) {
+  await reader.goto(`${at("search.html")}?q=${encodeURIComponent(query)}`);
+  const link = await reader.waitForSelector("ul.search li a", { timeout: 30_000 }).catch(() => null);
+  const found = link && (await link.evaluate((each) => each.href.replace(/\?highlight=[^#]*/, "")));
+  if (!found?.startsWith(at(first))) complain(`search for ${query}: ${found}, not ${first}`);
+}
+for (const [old, now] of Object.entries(MOVED)) {
+  await reader.goto(at(old));
+  await reader.waitForURL(at(now), { timeout: 30_000 }).catch(() => complain(`${old}: ${reader.url()}, not ${now}`));
+}
+await reader.close();
 
 for (const { width, height, theme } of views) {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme });
@@ -40,7 +79,7 @@ for (const { width, height, theme } of views) {
   page.on("request", (request) => /^https?:/.test(request.url()) && found.push(`asks the network ${request.url()}`));
   for (const name of pages) {
     found.length = 0;
-    await page.goto(pathToFileURL(join(root, name)).href, { waitUntil: "load" });
+    await page.goto(at(name), { waitUntil: "load" });
     await page.waitForFunction(() => !window.MathJax?.startup?.promise || window.MathJax.startup.promise.then(() => true));
     const wider = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
     if (wider > 0) found.push(`${wider} px wider than the window`);

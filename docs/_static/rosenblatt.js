@@ -3,8 +3,21 @@ addEventListener("DOMContentLoaded", () => {
   for (const button of document.querySelectorAll(".search-button-field")) {
     button.setAttribute("aria-label", button.innerText.trim() || "Search"); // the name it shows, keys included
   }
+  for (const summary of document.querySelectorAll("nav summary")) {
+    summary.setAttribute("aria-label", `Pages below ${summary.closest("li")?.querySelector("a")?.textContent.trim()}`);
+  }
   for (const card of document.querySelectorAll(".sphx-glr-thumbcontainer")) {
     const title = card.querySelector(".sphx-glr-thumbnail-title")?.textContent ?? "";
     card.querySelector("a")?.setAttribute("aria-label", title);
   }
+});
+// The reference was one page. Its old anchors lead to the pages that its names have now.
+addEventListener("DOMContentLoaded", () => {
+  const wanted = location.hash.slice(1).replace(/^module-/, "");
+  if (!/\/reference\.html$/.test(location.pathname) || !wanted.startsWith("rosenblatt.")) return;
+  const links = [...document.querySelectorAll("article table a[href*='#rosenblatt.']")];
+  const target = links
+    .filter((link) => `${wanted}.`.startsWith(`${link.hash.slice(1)}.`) || link.hash.startsWith(`#${wanted}.`))
+    .sort((a, b) => b.hash.length - a.hash.length)[0];
+  if (target) location.replace(target.href.split("#")[0] + location.hash);
 });
