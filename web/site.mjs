@@ -12,6 +12,7 @@ import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 
 const LARGEST = 300_000; // bytes of a page
+const PATIENCE = 180_000; // milliseconds: a busy machine is no fault of a page
 const SEARCHES = {
   // the first page that each must find
   Perceptron: "look_up/reference/rosenblatt.Perceptron.html",
@@ -55,23 +56,31 @@ for (const name of pages) {
   const { size } = statSync(join(root, name));
   if (size > LARGEST) complain(`${name}: ${size} bytes, more than ${LARGEST}`);
 }
-const reader = await browser.newPage();
-for (const [query, first] of Object.entries(SEARCHES)) {
-  await reader.goto(`${at("search.html")}?q=${encodeURIComponent(query)}`);
-  const link = await reader.waitForSelector("ul.search li a", { timeout: 30_000 }).catch(() => null);
-  const found = link && (await link.evaluate((each) => each.href.replace(/\?highlight=[^#]*/, "")));
-  if (!found?.startsWith(at(first))) complain(`search for ${query}: ${found}, not ${first}`);
-}
-for (const [old, now] of Object.entries(MOVED)) {
-  await reader.goto(at(old));
-  await reader.waitForURL(at(now), { timeout: 30_000 }).catch(() => complain(`${old}: ${reader.url()}, not ${now}`));
-}
-await reader.close();
 
-for (const { width, height, theme } of views) {
+/** Ask the search, and follow old addresses. */
+async function find() {
+  const page = await browser.newPage();
+  page.setDefaultTimeout(PATIENCE);
+  for (const [query, first] of Object.entries(SEARCHES)) {
+    await page.goto(`${at("search.html")}?q=${encodeURIComponent(query)}`);
+    const link = await page.waitForSelector("ul.search li a").catch(() => null);
+    const found = link && (await link.evaluate((each) => each.href.replace(/\?highlight=[^#]*/, "")));
+    if (!found?.startsWith(at(first))) complain(`search for ${query}: ${found}, not ${first}`);
+  }
+  for (const [old, now] of Object.entries(MOVED)) {
+    // It leads on before its own `load`, so that nobody waits for that.
+    await page.goto(at(old), { waitUntil: "commit" });
+    await page.waitForURL((url) => url.href === at(now)).catch(() => complain(`${old}: ${page.url()}, not ${now}`));
+    if (!(await page.$(":target"))) complain(`${old}: nothing is at ${page.url()}`);
+  }
+  await page.close();
+}
+
+/** Open every page in one view. */
+async function look({ width, height, theme }) {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme });
   const page = await context.newPage();
-  page.setDefaultTimeout(180_000); // a busy machine is no fault of a page
+  page.setDefaultTimeout(PATIENCE);
   await page.addInitScript((mode) => (localStorage.setItem("mode", mode), localStorage.setItem("theme", mode)), theme);
   const found = [];
   page.on("pageerror", (error) => found.push(`error ${error}`));
@@ -79,19 +88,25 @@ for (const { width, height, theme } of views) {
   page.on("request", (request) => /^https?:/.test(request.url()) && found.push(`asks the network ${request.url()}`));
   for (const name of pages) {
     found.length = 0;
-    await page.goto(at(name), { waitUntil: "load" });
-    await page.waitForFunction(() => !window.MathJax?.startup?.promise || window.MathJax.startup.promise.then(() => true));
-    const wider = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-    if (wider > 0) found.push(`${wider} px wider than the window`);
-    await page.evaluate(axe);
-    const violations = await page.evaluate(async () => (await window.axe.run(document, { iframes: false })).violations);
-    for (const { id, nodes } of violations) found.push(`${id}: ${nodes.map((node) => node.target.join(" ")).slice(0, 3).join(" | ")}`);
-    if (shots) await page.screenshot({ path: join(shots, `${name.replaceAll("/", "_")}_${width}_${theme}.png`) });
+    try {
+      await page.goto(at(name), { waitUntil: "load" });
+      await page.waitForFunction(() => !window.MathJax?.startup?.promise || window.MathJax.startup.promise.then(() => true));
+      const wider = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+      if (wider > 0) found.push(`${wider} px wider than the window`);
+      await page.evaluate(axe);
+      const violations = await page.evaluate(async () => (await window.axe.run(document, { iframes: false })).violations);
+      for (const { id, nodes } of violations) found.push(`${id}: ${nodes.map((node) => node.target.join(" ")).slice(0, 3).join(" | ")}`);
+      if (shots) await page.screenshot({ path: join(shots, `${name.replaceAll("/", "_")}_${width}_${theme}.png`) });
+    } catch (error) {
+      found.push(`${error}`); // the error alone does not name the page
+    }
     for (const each of found) console.log(`${name} at ${width}, ${theme}: ${each}`);
     wrong += found.length;
   }
   await context.close();
 }
+
+await Promise.all([find(), ...views.map(look)]);
 await browser.close();
 console.log(`${pages.length} pages, ${wrong} things to mend`);
 process.exit(wrong || !pages.length ? 1 : 0);
