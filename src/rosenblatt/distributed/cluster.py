@@ -119,8 +119,7 @@ class Cluster:
             states = {future.status for future in futures}
             if states == {"finished"} or not states.isdisjoint({"error", "cancelled"}):
                 return
-            with suppress(TimeoutError), self.client.as_current():
-                wait(futures, timeout=POLL_SECONDS)
+            self._wait_a_moment(futures)
             now = time.monotonic()
             if self.client.status == "running":
                 connected = now
@@ -134,6 +133,19 @@ class Cluster:
                     f"The cluster {self.address} has had no workers for {NO_WORKERS:g} seconds. Start some: "
                     f"dask worker {self.address}."
                 )
+
+    def _wait_a_moment(self, futures: Sequence[Future[Any]]) -> None:
+        """Wait until all are done, for `POLL_SECONDS` at most.
+
+        The end of that time is no error here: its traceback would hold all futures of this thread, and so their
+        results on the cluster, until Python next looks for cycles.
+        """
+
+        async def done() -> None:
+            with suppress(TimeoutError), self.client.as_current():
+                await wait(futures, timeout=POLL_SECONDS)
+
+        self.client.sync(done)
 
     def _begin_again(self, futures: Sequence[Future[Any]]) -> None:
         """Let tasks be run again, and those that they wait for, which may be known to the scheduler alone."""
