@@ -16,7 +16,7 @@ import pytest
 import rosenblatt as rb
 import rosenblatt.distributed as rd
 from rosenblatt.distributed.cluster import Cluster
-from rosenblatt.exceptions import ClusterError
+from rosenblatt.exceptions import ClusterError, RosenblattError
 from tests.shared.clusters import workers_environment
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")]
@@ -127,6 +127,18 @@ def test_a_fit_leaves_nothing_on_the_cluster(client):
         assert remembered(client) == {}
     finally:
         gc.enable()
+
+
+def bad_rows(k):
+    """Return rows whose labels are too few."""
+    X, y = rows(k, 50, 3)
+    return X, y[1:]
+
+
+def test_a_fit_that_failed_leaves_nothing_on_the_cluster(client):
+    with pytest.raises(RosenblattError):
+        rd.fit(rb.Perceptron(max_iter=2), [dask.delayed(bad_rows)(k) for k in range(2)], client=client)
+    assert remembered(client, collect=True) == {}
 
 
 def test_a_task_that_ends_its_workers_is_an_error(client, monkeypatch):

@@ -104,6 +104,8 @@ class Cluster:
                     if attempt + 1 == MAX_RETRIES:
                         raise _killing(error) from error
                     self._begin_again([future for future in wanted if future.status == "error"])
+                finally:
+                    self._forget_errors(wanted)
         except (FutureCancelledError, FuturesCancelledError, CommClosedError, OSError) as error:
             raise self._lost(str(error)) from error
         except KeyboardInterrupt:
@@ -157,6 +159,13 @@ class Cluster:
             await self.client.scheduler.retry(keys=keys, client=self.client.id)
 
         self.client.sync(retry)
+
+    def _forget_errors(self, futures: Sequence[Future[Any]]) -> None:
+        """Let the client forget errors that were raised: their tracebacks hold futures, and so results."""
+        for future in futures:
+            state = self.client.futures.get(future.key)
+            if state is not None and state.exception is not None:
+                state.exception = state.traceback = None
 
     def _n_workers(self) -> int:
         return len(self.client.scheduler_info(n_workers=1)["workers"])
