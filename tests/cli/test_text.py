@@ -5,6 +5,8 @@ from random import Random
 
 import pytest
 
+import rosenblatt as rb
+
 SPAM = [
     "you have won a prize of",
     "claim your free voucher now",
@@ -111,3 +113,22 @@ def test_a_model_refuses_another_weighting(run, tmp_path):
     ran = run("predict", "m", "t.csv", "--weighting", "count")
     assert ran.code == 2
     assert "the model reads columns as it did in training. Drop --weighting." in ran.err
+
+
+@pytest.mark.parametrize(
+    ("typed", "kept"), [("2", 2), ("1-2", 2), ("2-3", "2-3"), ("char:3-5", "char:3-5"), ("char:4", "char:4-4")]
+)
+def test_runs_of_words_and_of_characters_as_typed(run, tmp_path, typed, kept):
+    write_csv(tmp_path / "mail.csv")
+    ran = run("train", "mail.csv", "-o", "m", "--ngrams", typed, "--bits", "12", "--holdout", "0.3")
+    assert ran.code == 0
+    assert rb.load(tmp_path / "m").named_steps["encoder"].ngrams == kept
+    assert run("predict", "m", "mail.csv", "--quiet").out.splitlines()[:3] == ["spam", "ham", "ham"]
+
+
+@pytest.mark.parametrize("typed", ["0", "3-2", "char:", "word:2", "1-99"])
+def test_runs_that_are_none(run, tmp_path, typed):
+    write_csv(tmp_path / "mail.csv")
+    ran = run("train", "mail.csv", "-o", "m", "--ngrams", typed)
+    assert ran.code == 2
+    assert "lengths such as '1-2', or 'char:2-5' for characters" in " ".join(ran.err.replace("│", " ").split())

@@ -9,9 +9,11 @@ import pyarrow as pa
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from sklearn.feature_extraction.text import CountVectorizer
 
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.tables import words
+from rosenblatt.tables.reading import runs_of
 from rosenblatt.tables.words import bucket, grams, hash_texts, text_buffers, tokens
 from rosenblatt.threads import using
 from tests.shared.examples import examples
@@ -40,9 +42,13 @@ def hashed(texts, way, **options):
 @settings(max_examples=examples(200))
 @given(
     texts=st.lists(some_text, max_size=5),
-    ngrams=st.integers(1, 4),
+    ngrams=st.one_of(st.integers(1, 4), st.sampled_from(["2-3", "3-3", "char:1", "char:2-5", "char:4-16"])),
     bits=st.sampled_from([1, 3, 8, 9, 18, 28]),
 )
+@example(texts=[b"X%cY" % byte for byte in range(256)], ngrams="char:2-3", bits=28)
+@example(texts=[b"x" * n for n in range(40)], ngrams="char:1-16", bits=28)
+@example(texts=["aé€𝄞".encode() * n for n in range(9)], ngrams="char:3-9", bits=28)
+@example(texts=[b"a b " * 500, b"", b"x", b"a"], ngrams="char:5-6", bits=18)
 @example(texts=[b"X%cY" % byte for byte in range(256)], ngrams=1, bits=28)
 @example(texts=[b"x" * n for n in range(40)], ngrams=2, bits=28)
 @example(texts=[b"a b " * 500, b"", b"x", b" ".join(b"%d" % i for i in range(300))], ngrams=2, bits=18)
@@ -115,7 +121,17 @@ def test_no_texts(way):
     assert rows.data.size == rows.indices.size == 0
 
 
-@pytest.mark.parametrize("options", [{"ngrams": 0}, {"ngrams": 17}, {"bits": 0}, {"bits": 29}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        *(
+            {"ngrams": wrong}
+            for wrong in (0, 17, True, "", "0-1", "3-2", "1-17", "char:", "char:0-3", "word:1-2", 1.5)
+        ),
+        {"bits": 0},
+        {"bits": 29},
+    ],
+)
 def test_bad_settings(options):
     with pytest.raises(ParameterError, match=next(iter(options))):
         hash_texts(*as_buffers([b"x"]), **({"ngrams": 1, "bits": 18} | options))
@@ -170,3 +186,19 @@ def test_any_number_of_threads_hashes_the_same(monkeypatch, ngrams):
             for one, other in zip(found, alone, strict=True):
                 assert one.dtype == other.dtype
                 assert one.tobytes() == other.tobytes()
+
+
+@settings(max_examples=examples(100))
+@given(text=st.text("abAé€𝄞 _1-", max_size=30), least=st.integers(1, 4), more=st.integers(0, 3))
+def test_runs_of_characters_are_those_of_scikit_learn(text, least, more):
+    """Of the words that we take, they are those of its analyzer `char_wb`."""
+    theirs = CountVectorizer(analyzer="char_wb", ngram_range=(least, least + more), lowercase=False)
+    found = theirs.build_analyzer()(b" ".join(tokens(text.encode())).decode())
+    ours = [gram.decode() for gram in grams(text.encode(), f"char:{least}-{least + more}")]
+    assert Counter(ours) == Counter(found)
+
+
+@pytest.mark.parametrize("ngrams", [0, 17, True, [1, 2], None, "2-1", "char:", "words:2", "1-2-3"])
+def test_other_runs_are_refused(ngrams):
+    with pytest.raises(ParameterError, match=r"ngrams is .*, but must be the longest run of words"):
+        runs_of(ngrams)

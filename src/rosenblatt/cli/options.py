@@ -16,9 +16,9 @@ from typing import Any, TypeAlias
 import click
 
 from rosenblatt.escaping import json_text, printable_lines
-from rosenblatt.exceptions import Message, Remedy, Term
+from rosenblatt.exceptions import Message, ParameterError, Remedy, Term
 from rosenblatt.tables.formats import CORPUS_FORMATS, FORMATS
-from rosenblatt.tables.reading import MISSING_RULES, MOST_BITS, MOST_NGRAMS, THOUSANDS, WEIGHTINGS, Column, Options
+from rosenblatt.tables.reading import MISSING_RULES, MOST_BITS, THOUSANDS, WEIGHTINGS, Column, Options, runs_of
 from rosenblatt.threads import using
 
 __all__ = [
@@ -200,7 +200,20 @@ class ColumnsType(click.ParamType[tuple[Column, ...]]):
         return tuple(COLUMN.convert(each.strip(), param, ctx) for each in names if each.strip())
 
 
-COLUMN, COLUMNS = ColumnType(), ColumnsType()
+class RunsType(click.ParamType[int | str]):
+    """Which runs of words or characters count as one."""
+
+    name = "runs"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | str:
+        """Require what `rosenblatt.tables.reading.runs_of` takes."""
+        try:
+            return runs_of(value).told
+        except ParameterError as error:
+            self.fail(str(error), param, ctx)
+
+
+COLUMN, COLUMNS, RUNS = ColumnType(), ColumnsType(), RunsType()
 SEVERAL = ("features", "ignore", "text", "categorical", "hashed")  # "na" is a tuple of words already
 
 
@@ -223,8 +236,8 @@ reading = taking(
         click.option("--text", type=COLUMNS, multiple=True, help="Treat as text (words)."),
         click.option("--categorical", type=COLUMNS, multiple=True, help="Treat as categories (one-hot)."),
         click.option("--hashed", type=COLUMNS, multiple=True, help="Treat as categories (hashed)."),
-        click.option("--ngrams", type=click.IntRange(1, MOST_NGRAMS), metavar="N", default=1, show_default=True,
-                     help="Count sequences of up to N words."),
+        click.option("--ngrams", type=RUNS, metavar="N", default=1, show_default=True, help="Count sequences of up"
+                     " to N words. 2-3: of two and three words; char:2-5: of two to five characters in a word."),
         click.option("--weighting", type=click.Choice(WEIGHTINGS), default=WEIGHTINGS[0], show_default=True,
                      help="Weight words by (1 + log count) · idf, each text at length 1, or only count them."),
         click.option("--bits", type=click.IntRange(1, MOST_BITS), metavar="N", default=18, show_default=True,

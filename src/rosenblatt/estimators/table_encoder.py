@@ -24,11 +24,10 @@ from rosenblatt.rows.reals import read_only
 from rosenblatt.tables.blocks import BLOCK_BYTES, Builder
 from rosenblatt.tables.in_memory import learn_sparse, learn_table
 from rosenblatt.tables.preparation import Encoding
-from rosenblatt.tables.reading import MISSING_RULES, Column, Options
+from rosenblatt.tables.reading import MISSING_RULES, MOST_BITS, Column, Options, runs_of
 from rosenblatt.tables.recipe import ROLES, Recipe, SparseRecipe, TableRecipe
 from rosenblatt.tables.scaling import Filling, Statistics, Transformation, Weighting, mark_missing
 from rosenblatt.tables.source import ReadAgainError, Source
-from rosenblatt.tables.words import MOST_BITS, MOST_NGRAMS
 
 __all__ = ["CHOSEN", "chosen", "from_1", "plain_parameters", "words"]
 
@@ -124,7 +123,12 @@ class TableEncoder(Declared, TransformerMixin, BaseEstimator):  # type: ignore[m
         kind="sequence of str or int",
     )
     ignore: Sequence[Column] = param((), "Columns to leave out.", kind="sequence of str or int")
-    ngrams: int = param(1, "The longest run of words that counts as one feature.", most=MOST_NGRAMS)
+    ngrams: int | str = param(
+        1,
+        "The longest run of words that counts as one feature, or lengths such as '1-2'. 'char:2-5': runs of two"
+        " to five characters within words, with the spaces around them.",
+        check=lambda name, value: runs_of(value),
+    )
     bits: int = param(18, "Each text or hashed column has 2^bits features.", most=MOST_BITS)
     weighting: str = param(
         "tfidf",
@@ -457,7 +461,7 @@ class TableEncoder(Declared, TransformerMixin, BaseEstimator):  # type: ignore[m
         self._check_parameters()
         columns: dict[str, Any] = {name: chosen(name, getattr(self, name)) for name in CHOSEN}
         missing: Any = self.missing
-        how: dict[str, Any] = {"ngrams": int(self.ngrams), "bits": int(self.bits), "missing": missing}
+        how: dict[str, Any] = {"ngrams": self.ngrams, "bits": int(self.bits), "missing": missing}
         how |= {"weighting": self.weighting, "date": self.date}
         return Options(vocabulary=bool(self.vocabulary), na=words("na", self.na), **how, **columns)
 

@@ -42,10 +42,11 @@ def count_words(values: NDArray[np.uint8], start: int, stop: int) -> Any:
 
 
 @jit
-def hash_words(values: NDArray[np.uint8], offsets: Any, mask: Any, room: Any, scratch: Any) -> None:
+def hash_words(values: NDArray[np.uint8], offsets: Any, mask: Any, lengths: Any, room: Any, scratch: Any) -> None:
     """Count the hashed runs of words of each text, ``values[offsets[i]:offsets[i + 1]]``.
 
-    `mask` is the number of buckets, a power of two, minus 1. `room` must have space for every word once for each
+    `mask` is the number of buckets, a power of two, minus 1. `lengths` are those of the shortest and the longest
+    runs. `room` must have space for every word once for each
     length of runs. In `scratch`, states has an entry for each length of runs, sorting at least
     `MAX_COMPARED_BUCKETS` entries and as many as a text has runs, and counts has `N_DIGITS`.
     """
@@ -54,17 +55,89 @@ def hash_words(values: NDArray[np.uint8], offsets: Any, mask: Any, room: Any, sc
     stored = np.uint64(0)
     indptr[0] = 0
     for row in range(np.uint64(offsets.size - 1)):
-        end = _buckets(values, offsets[row], offsets[row + np.uint64(1)], mask, states, indices, stored)
-        if end - stored <= np.uint64(MAX_COMPARED_BUCKETS):
-            stored = _tally_few(data, indices, stored, end, sorting)
-        else:
-            _sort(indices, stored, end, mask, sorting, counts)
-            stored = _tally(data, indices, stored, end)
+        end = _buckets(
+            values, offsets[row], offsets[row + np.uint64(1)], mask, lengths[0], states, indices, stored
+        )
+        stored = _counted(data, indices, stored, end, mask, sorting, counts)
+        indptr[row + np.uint64(1)] = stored
+
+
+@jit
+def hash_characters(
+    values: NDArray[np.uint8], offsets: Any, mask: Any, lengths: Any, room: Any, scratch: Any
+) -> None:
+    """Count the hashed runs of characters within the words of each text, as `hash_words` does those of words.
+
+    In `scratch`, letters has room for the longest word and two spaces.
+    """
+    data, indices, indptr = room
+    letters, sorting, counts = scratch
+    stored = np.uint64(0)
+    indptr[0] = 0
+    for row in range(np.uint64(offsets.size - 1)):
+        at, stop, end = offsets[row], offsets[row + np.uint64(1)], stored
+        while at < stop:
+            n = 1
+            letters[0] = 32
+            while at < stop:
+                byte = values[at]
+                letter = byte | 32
+                within = (byte >= 128) | ((letter >= 97) & (letter <= 122)) | ((byte >= 48) & (byte <= 57))
+                at += 1
+                if not (within | (byte == 95)):
+                    break
+                letters[n] = letter if (byte >= 65) & (byte <= 90) else byte
+                n += 1
+            letters[n] = 32
+            if n > 1:
+                end = _buckets_within(letters, n + 1, lengths, mask, indices, end)
+        stored = _counted(data, indices, stored, end, mask, sorting, counts)
         indptr[row + np.uint64(1)] = stored
 
 
 @inline
-def _buckets(values: NDArray[np.uint8], at: int, stop: int, mask: Any, states: Any, indices: Any, p: Any) -> Any:
+def _buckets_within(letters: Any, stop: int, lengths: Any, mask: Any, indices: Any, p: Any) -> Any:
+    """Write the bucket of every run of characters of a word, from p on; return where they end."""
+    least, most = lengths
+    for begin in range(stop):
+        if _continues(letters[begin]):
+            continue
+        state, block, filled, count, at = SEED, np.uint64(0), 0, 0, begin
+        while at < stop and count < most:
+            block |= np.uint64(letters[at]) << np.uint64(8 * filled)
+            filled += 1
+            at += 1
+            if filled == 8:
+                state, block, filled = split_mix(state ^ block), np.uint64(0), 0
+            if at < stop and _continues(letters[at]):
+                continue
+            count += 1
+            if count >= least or (begin == 0 and at == stop):
+                whole = split_mix(state ^ block) if filled > 0 else state
+                indices[p] = split_mix(whole) & mask
+                p += np.uint64(1)
+    return p
+
+
+@inline
+def _continues(byte: Any) -> Any:
+    """Return whether a byte of UTF-8 belongs to the character before it."""
+    return (byte & 192) == 128
+
+
+@inline
+def _counted(data: Any, indices: Any, start: Any, end: Any, mask: Any, sorting: Any, counts: Any) -> Any:
+    """Sort the buckets of a text, keep each once with its count, and return where they end."""
+    if end - start <= np.uint64(MAX_COMPARED_BUCKETS):
+        return _tally_few(data, indices, start, end, sorting)
+    _sort(indices, start, end, mask, sorting, counts)
+    return _tally(data, indices, start, end)
+
+
+@inline
+def _buckets(
+    values: NDArray[np.uint8], at: int, stop: int, mask: Any, least: int, states: Any, indices: Any, p: Any
+) -> Any:
     """Write the bucket of every run of words of a text, from p on; return where they end.
 
     ``states[k]`` is the hash of the last k + 1 words.
@@ -84,7 +157,7 @@ def _buckets(values: NDArray[np.uint8], at: int, stop: int, mask: Any, states: A
         for k in range(runs - 1, -1, -1):
             states[k] = split_mix(word ^ states[k - 1] if k > 0 else word)
             indices[p] = states[k] & mask
-            p += np.uint64(1)
+            p += np.uint64(k + 1 >= least)
     return p
 
 

@@ -441,14 +441,14 @@ class Encoder:
         return mark_missing(numbers, recipe.n_numbers, recipe.indicators) if recipe.indicators else numbers  # type: ignore[return-value]
 
     def _bag_of_words(self, which: int, column: pa.Array) -> Part:
-        from rosenblatt.tables.words import grams, hash_texts, text_buffers
+        from rosenblatt.tables.words import bucket_of, grams, hash_texts, text_buffers
 
         recipe = self._recipe
         values, offsets = text_buffers(column)
         if self._words is not None:
             for text in column.to_pylist():
                 for gram in grams((text or "").encode(), recipe.ngrams):
-                    self._remember(which, gram)
+                    self._remember(which, gram, bucket_of(gram, recipe.ngrams, recipe.bits))
         data, indices, indptr = hash_texts(values, offsets, ngrams=recipe.ngrams, bits=recipe.bits)
         return Part(np.asarray(data), np.asarray(indices, np.int64), np.asarray(indptr, np.int64))
 
@@ -464,12 +464,9 @@ class Encoder:
                     self._remember(which, str(value).encode(), int(buckets[code]))
         return of_columns(buckets[codes].reshape(-1, 1))
 
-    def _remember(self, which: int, gram: bytes, number: int | None = None) -> None:
-        from rosenblatt.tables.words import bucket
-
+    def _remember(self, which: int, gram: bytes, number: int) -> None:
         assert self._words is not None
         known = self._words[which]
-        number = bucket(gram, self._recipe.bits) if number is None else number
         words = known.get(number, ())
         if len(words) < WORDS_SHOWN:
             word = gram.decode(errors="replace")

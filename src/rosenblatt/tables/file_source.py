@@ -16,7 +16,7 @@ from rosenblatt.rows.batch import Chunk, Skipped
 from rosenblatt.tables.data_file import DataFile, expand, once_only
 from rosenblatt.tables.encoder import Encoder
 from rosenblatt.tables.formats import Format, recognise
-from rosenblatt.tables.reading import MISSING_RULES, MOST_BITS, MOST_NGRAMS, THOUSANDS, WEIGHTINGS, Options
+from rosenblatt.tables.reading import MISSING_RULES, MOST_BITS, THOUSANDS, WEIGHTINGS, Options, runs_of
 from rosenblatt.tables.recipe import Recipe, SparseRecipe, TableRecipe
 from rosenblatt.tables.roles import Roles, begin_recipe, choose, find_again
 from rosenblatt.tables.source import Known, Source
@@ -215,9 +215,9 @@ def require_valid(options: Options) -> None:
         raise ParameterError(f"missing is {options.missing!r}, but must be one of {rules}.")
     if options.weighting not in WEIGHTINGS:
         raise ParameterError(f"weighting is {options.weighting!r}, but must be 'tfidf' or 'count'.")
-    for name, value, most in (("bits", options.bits, MOST_BITS), ("ngrams", options.ngrams, MOST_NGRAMS)):
-        if not 1 <= value <= most:
-            raise ParameterError(f"{name} is {value}, but must lie in 1 … {most}.")
+    if not 1 <= options.bits <= MOST_BITS:
+        raise ParameterError(f"bits is {options.bits}, but must lie in 1 … {MOST_BITS}.")
+    runs_of(options.ngrams)
     if options.date not in ("auto", "none"):
         raise ParameterError(f"date is {options.date!r}, but must be 'auto' or 'none'.")
     if options.decimal not in (None, ".", ","):

@@ -5,9 +5,12 @@ Text: lines of a stream, rows of delimited text, and words as features.
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
+
+from rosenblatt.exceptions import ParameterError
 
 __all__ = [
     "MISSING_RULES",
@@ -18,7 +21,9 @@ __all__ = [
     "Column",
     "Missing",
     "Options",
+    "Runs",
     "loop_pays",
+    "runs_of",
 ]
 
 
@@ -26,7 +31,7 @@ MOST_BITS = 28
 """Hashed features are at most 2^28 for each column."""
 
 MOST_NGRAMS = 16
-"""The most words of a run that counts as one feature."""
+"""The most words, or characters, of a run that counts as one feature."""
 
 WEIGHTINGS = ("tfidf", "count")
 """What the counts of words can become; the first is the default."""
@@ -45,6 +50,42 @@ def loop_pays(n_bytes: int, small: int) -> bool:
     Loading numba takes about half a second; plain Python gives the same result on small inputs before that.
     """
     return n_bytes > small or "numba" in sys.modules
+
+
+class Runs(NamedTuple):
+    """Which runs of words, or of characters within words, count as one feature: those from `least` to `most`."""
+
+    least: int
+    most: int
+    characters: bool = False
+
+    @property
+    def told(self) -> int | str:
+        """The parameter `ngrams` that says so: the longest run, where it is of words and the shortest is one."""
+        lengths = f"{self.least}-{self.most}"
+        return f"char:{lengths}" if self.characters else self.most if self.least == 1 else lengths
+
+
+def runs_of(ngrams: int | str) -> Runs:
+    """Return what `ngrams` says: 2 and "1-2" are words and pairs of words, "char:2-5" two to five characters.
+
+    Examples
+    --------
+    >>> runs_of("char:2-5")
+    Runs(least=2, most=5, characters=True)
+    >>> runs_of("1-2").told
+    2
+    """
+    found = re.fullmatch(r"(char:)?(?:([0-9]{1,2})-)?([0-9]{1,2})", str(ngrams))
+    if found is not None and not isinstance(ngrams, bool):
+        characters, most = found[1] is not None, int(found[3])
+        runs = Runs(int(found[2] or (most if characters else 1)), most, characters)
+        if 1 <= runs.least <= most <= MOST_NGRAMS:
+            return runs
+    raise ParameterError(
+        f"ngrams is {ngrams!r}, but must be the longest run of words, such as 2, or lengths such as '1-2', or "
+        f"'char:2-5' for characters; each from 1 to {MOST_NGRAMS}."
+    )
 
 
 Column: TypeAlias = str | int
@@ -74,8 +115,8 @@ class Options:
         Columns of text, each turned into its words.
     categorical, hashed : tuple of Column
         Columns whose values are names: one feature a name, or hashed. Columns of strings are categorical anyway.
-    ngrams : int
-        The longest run of words that counts as one.
+    ngrams : int or str
+        Which runs of words count as one: the longest, or lengths such as "1-2"; "char:2-5" for runs of characters.
     weighting : {"tfidf", "count"}
         Whether words are weighted, (1 + log count) · idf and each text at length 1, or only counted.
     bits : int
@@ -116,7 +157,7 @@ class Options:
     text: tuple[Column, ...] = ()
     categorical: tuple[Column, ...] = ()
     hashed: tuple[Column, ...] = ()
-    ngrams: int = 1
+    ngrams: int | str = 1
     weighting: Literal["tfidf", "count"] = "tfidf"
     bits: int = 18
     vocabulary: bool = False

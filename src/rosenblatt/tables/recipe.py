@@ -15,6 +15,7 @@ from rosenblatt.codecs import (
     Maybe,
     Record,
     Several,
+    Simple,
     Text,
     UnsoundError,
     require,
@@ -24,9 +25,8 @@ from rosenblatt.codecs import (
 from rosenblatt.exceptions import ModelFileError, ParameterError, Remedy
 from rosenblatt.rows.memory import require_memory
 from rosenblatt.tables.dates import DATE_FORMS, Form
-from rosenblatt.tables.reading import MISSING_RULES, THOUSANDS, WEIGHTINGS, Missing
+from rosenblatt.tables.reading import MISSING_RULES, MOST_BITS, THOUSANDS, WEIGHTINGS, Missing, runs_of
 from rosenblatt.tables.table import LabelKind
-from rosenblatt.tables.words import MOST_BITS, MOST_NGRAMS
 
 __all__ = ["Place", "Recipe", "SparseRecipe", "TableRecipe"]
 
@@ -136,8 +136,10 @@ class TableRecipe(Recipe):
     categories : tuple of (int, str or None)
         The place of a categorical column among these, and a value: one pair for each feature. None is the level of
         missing values.
-    ngrams, bits : int
-        The longest run of words that counts as one; each hashed column has 2^bits features.
+    ngrams : int or str
+        The runs of words that count as one; see `rosenblatt.tables.reading.Runs`.
+    bits : int
+        Each hashed column has 2^bits features.
     missing : {"error", "zero", "mean", "indicator"}
         What stands for a missing number; see `Options`.
     weighting : {"tfidf", "count"}
@@ -167,7 +169,7 @@ class TableRecipe(Recipe):
     hashed: tuple[Place, ...] = ()
     categorical: tuple[Place, ...] = ()
     categories: tuple[tuple[int, str | None], ...] = ()
-    ngrams: int = 1
+    ngrams: int | str = 1
     bits: int = 18
     missing: Missing = "error"
     weighting: Literal["tfidf", "count"] = "tfidf"
@@ -349,6 +351,17 @@ def _sound_table(recipe: TableRecipe) -> None:
         require(most < 1 << recipe.bits, "words are of a feature that there is not")
 
 
+class RunsOfWords(Simple):
+    """The parameter `ngrams`, as `Runs.told` writes it."""
+
+    def fits(self, stored: Any) -> bool:
+        """Return whether a value is one, and written so."""
+        try:
+            return type(stored) in (int, str) and runs_of(stored).told == stored
+        except ParameterError:
+            return False
+
+
 NAME, COUNT = Name(), Count()
 PLACE = Pair(NAME, Count(0, MOST_COLUMNS - 1))
 RECIPES: dict[str, Record] = {
@@ -361,7 +374,7 @@ RECIPES: dict[str, Record] = {
             "labels": Maybe(Text(("number", "truth", "name"))),
             **dict.fromkeys(ROLES, Several(PLACE, tuple)),
             "categories": Several(Pair(COUNT, Maybe(NAME)), tuple),
-            "ngrams": Count(1, MOST_NGRAMS),
+            "ngrams": RunsOfWords(),
             "bits": Count(1, MOST_BITS),
             "missing": Text(MISSING_RULES),
             "weighting": Text(WEIGHTINGS),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rosenblatt.exceptions import FormatError, Message, ParameterError, Remedy, join_messages
 from rosenblatt.rows.reals import show_value
 from rosenblatt.tables.dates import Form, find_form, varying_parts
-from rosenblatt.tables.reading import Column, Options
+from rosenblatt.tables.reading import Column, Options, runs_of
 from rosenblatt.tables.recipe import ROLES, Place, TableRecipe
 from rosenblatt.tables.table import NOTATIONS, WRITTEN_TRUTH, Problem, Table, error_at, label_kind, told_readings
 
@@ -278,7 +278,7 @@ def begin_recipe(table: Table, roles: Roles, options: Options) -> TableRecipe:
         dates=places(roles.dates),
         date_forms=roles.date_forms,
         date_parts=roles.date_parts,
-        ngrams=options.ngrams,
+        ngrams=runs_of(options.ngrams).told,
         bits=options.bits,
         weighting=options.weighting,
         missing=options.missing,

@@ -8,6 +8,10 @@ The hash of a word folds its bytes, eight at a time as one little-endian number:
 a constant. mix is the finaliser of SplitMix64 (Steele, Lea and Flood 2014), a bijection: no two words of up to
 eight bytes have the same 64 bits. A run of words folds the hashes of its words in the same way, starting from 0.
 The low bits are the number of the feature, and its value is how often it occurs.
+
+Runs of characters are taken within a word that has a space before and after it, so that beginnings and ends differ
+from what lies between. A character is a byte with the continuation bytes of UTF-8 behind it. A word shorter than
+the shortest run counts once as a whole. Such a run is hashed as a run of one word.
 """
 
 from __future__ import annotations
@@ -23,10 +27,10 @@ from numpy.typing import NDArray
 
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.loops.layout import CSR
-from rosenblatt.tables.reading import MOST_BITS, MOST_NGRAMS, loop_pays
+from rosenblatt.tables.reading import MOST_BITS, Runs, loop_pays, runs_of
 from rosenblatt.threads import allowed, ordered
 
-__all__ = ["MOST_BITS", "MOST_NGRAMS", "bucket", "grams", "hash_texts", "text_buffers", "tokens"]
+__all__ = ["bucket", "bucket_of", "grams", "hash_texts", "text_buffers", "tokens"]
 
 MAX_PLAIN_BYTES = 1 << 17
 """Bytes that plain Python hashes in less time than loading the compiled loop takes."""
@@ -35,6 +39,7 @@ MIN_PART_BYTES, PARTS_A_THREAD = 1 << 18, 4
 """The fewest bytes that a thread hashes at a time, and the most parts for each thread."""
 
 _WORD = re.compile(rb"[0-9A-Za-z_\x80-\xff]+")
+_CHARACTER = re.compile(rb".[\x80-\xbf]*", re.DOTALL)
 _SEED = 0x9E3779B97F4A7C15
 _LOW_64 = (1 << 64) - 1
 
@@ -50,17 +55,30 @@ def tokens(text: bytes) -> list[bytes]:
     return _WORD.findall(text.lower())  # bytes.lower changes ASCII letters only
 
 
-def grams(text: bytes, ngrams: int) -> list[bytes]:
-    """Return the runs of up to `ngrams` words of a text, ordered by where they end, the longest first.
+def grams(text: bytes, ngrams: int | str) -> list[bytes]:
+    """Return the runs of words of a text, ordered by where they end, the longest first; or those of characters.
 
     Examples
     --------
     >>> grams(b"Win a prize", 2)
     [b'win', b'win a', b'a', b'a prize', b'prize']
+    >>> grams(b"Win a", "char:3-4")
+    [b' wi', b' win', b'win', b'win ', b'in ', b' a ']
     """
-    words = tokens(text)
-    lengths = range(ngrams, 0, -1)
+    runs, words = runs_of(ngrams), tokens(text)
+    if runs.characters:
+        return [gram for word in words for gram in _within(word, runs)]
+    lengths = range(runs.most, runs.least - 1, -1)
     return [b" ".join(words[end - n : end]) for end in range(1, len(words) + 1) for n in lengths if n <= end]
+
+
+def _within(word: bytes, runs: Runs) -> list[bytes]:
+    """Return the runs of characters of a word, ordered by where they begin, the shortest first."""
+    letters = _CHARACTER.findall(b" " + word + b" ")
+    if len(letters) < runs.least:
+        return [b"".join(letters)]
+    lengths, end = range(runs.least, runs.most + 1), len(letters)
+    return [b"".join(letters[at : at + n]) for at in range(end) for n in lengths if at + n <= end]
 
 
 def bucket(gram: bytes, bits: int) -> int:
@@ -77,7 +95,12 @@ def bucket(gram: bytes, bits: int) -> int:
     return state & ((1 << bits) - 1)
 
 
-def hash_texts(values: NDArray[np.uint8], offsets: NDArray[Any], *, ngrams: int, bits: int) -> CSR:
+def bucket_of(gram: bytes, ngrams: int | str, bits: int) -> int:
+    """Return the number of the feature of one of the runs that `grams` returns."""
+    return _mix(_hash(gram)) & ((1 << bits) - 1) if runs_of(ngrams).characters else bucket(gram, bits)
+
+
+def hash_texts(values: NDArray[np.uint8], offsets: NDArray[Any], *, ngrams: int | str, bits: int) -> CSR:
     """Return texts as compressed sparse rows: how often each of 2^bits features occurs.
 
     Parameters
@@ -86,8 +109,8 @@ def hash_texts(values: NDArray[np.uint8], offsets: NDArray[Any], *, ngrams: int,
         UTF-8; this is not checked.
     offsets : ndarray of int32 or int64
         Text i is ``values[offsets[i]:offsets[i + 1]]``.
-    ngrams : int
-        The longest run of words that counts as one feature, from 1 to `MOST_NGRAMS`.
+    ngrams : int or str
+        Which runs of words or characters count as one feature; see `rosenblatt.tables.reading.runs_of`.
     bits : int
         From 1 to `MOST_BITS`.
 
@@ -98,8 +121,7 @@ def hash_texts(values: NDArray[np.uint8], offsets: NDArray[Any], *, ngrams: int,
     >>> rows.data
     array([1., 1., 2., 2.])
     """
-    if not 1 <= ngrams <= MOST_NGRAMS:
-        raise ParameterError(f"ngrams must be from 1 to {MOST_NGRAMS}, got {ngrams!r}")
+    runs = runs_of(ngrams)
     if not 1 <= bits <= MOST_BITS:
         raise ParameterError(f"bits must be from 1 to {MOST_BITS}, got {bits!r}")
     if not loop_pays(int(offsets[-1] - offsets[0]), MAX_PLAIN_BYTES):
@@ -110,10 +132,10 @@ def hash_texts(values: NDArray[np.uint8], offsets: NDArray[Any], *, ngrams: int,
         min(PARTS_A_THREAD * allowed(), int(offsets[-1] - offsets[0]) // MIN_PART_BYTES) if allowed() > 1 else 1
     )
     if parts < 2:
-        return _hash_by_loop(values, offsets, ngrams, bits)
+        return _hash_by_loop(values, offsets, runs, bits)
     cuts = np.searchsorted(offsets, np.linspace(offsets[0], offsets[-1], parts + 1))
     ends = np.unique([0, *cuts[1:-1], len(offsets) - 1]).tolist()
-    hashed = ordered(lambda cut: _hash_by_loop(values, offsets[cut[0] : cut[1] + 1], ngrams, bits), pairwise(ends))
+    hashed = ordered(lambda cut: _hash_by_loop(values, offsets[cut[0] : cut[1] + 1], runs, bits), pairwise(ends))
     return _stacked(list(hashed))
 
 
@@ -134,18 +156,30 @@ def _stacked(parts: list[CSR]) -> CSR:
     return CSR(data, indices, indptr)
 
 
-def _hash_by_loop(values: NDArray[np.uint8], offsets: NDArray[np.int64], ngrams: int, bits: int) -> CSR:
-    from rosenblatt.loops.words import MAX_COMPARED_BUCKETS, N_DIGITS, count_words, hash_words
+def _hash_by_loop(values: NDArray[np.uint8], offsets: NDArray[np.int64], runs: Runs, bits: int) -> CSR:
+    from rosenblatt.loops.words import (
+        MAX_COMPARED_BUCKETS,
+        N_DIGITS,
+        count_words,
+        hash_characters,
+        hash_words,
+    )
 
-    n_rows = len(offsets) - 1
+    n_rows, lengths = len(offsets) - 1, runs.most - runs.least + 1
     # Words that end one text and begin the next are one word to the count.
-    most = (count_words(values, offsets[0], offsets[-1]) + n_rows) * ngrams
-    longest = int(np.diff(offsets).max(initial=0)) + 1  # every other byte of a text may be a word
+    most = count_words(values, offsets[0], offsets[-1]) + n_rows
+    longest = int(np.diff(offsets).max(initial=0)) + 1
+    in_a_text = longest // 2  # every other byte of a text may be a word
+    if runs.characters:  # a word has two spaces more than letters; a run begins at each, and there is one at least
+        most, in_a_text = int(offsets[-1] - offsets[0]) + 2 * most, 2 * longest
+    most, in_a_text = most * lengths, in_a_text * lengths
     data, indices = np.empty(most), np.empty(most, dtype=np.uint32)
     indptr = np.empty(n_rows + 1, dtype="u4" if most < 1 << 32 else "u8")
-    sorting = np.empty(max(MAX_COMPARED_BUCKETS, min(most, longest // 2 * ngrams)), dtype=np.uint32)
-    scratch = np.zeros(ngrams, dtype=np.uint64), sorting, np.empty(N_DIGITS, dtype=np.uint64)
-    hash_words(values, offsets, np.uint64((1 << bits) - 1), (data, indices, indptr), scratch)
+    sorting = np.empty(max(MAX_COMPARED_BUCKETS, min(most, in_a_text)), dtype=np.uint32)
+    states: NDArray[Any] = np.empty(longest + 2, np.uint8) if runs.characters else np.zeros(runs.most, np.uint64)
+    scratch = states, sorting, np.empty(N_DIGITS, dtype=np.uint64)
+    loop, room = hash_characters if runs.characters else hash_words, (data, indices, indptr)
+    loop(values, offsets, np.uint64((1 << bits) - 1), runs[:2], room, scratch)
     stored = int(indptr[-1])
     return CSR(data[:stored], indices[:stored], indptr)
 
@@ -179,11 +213,11 @@ def text_buffers(array: Any) -> tuple[NDArray[np.uint8], NDArray[Any]]:
     return np.frombuffer(values if values is not None else b"", dtype=np.uint8), here
 
 
-def _hash_plainly(values: NDArray[np.uint8], offsets: NDArray[Any], ngrams: int, bits: int) -> CSR:
+def _hash_plainly(values: NDArray[np.uint8], offsets: NDArray[Any], ngrams: int | str, bits: int) -> CSR:
     """Count buckets text by text. The compiled loop must return the same bits."""
     text, places = values.tobytes(), offsets.tolist()
     rows = [
-        sorted(Counter(bucket(gram, bits) for gram in grams(text[start:stop], ngrams)).items())
+        sorted(Counter(bucket_of(gram, ngrams, bits) for gram in grams(text[start:stop], ngrams)).items())
         for start, stop in pairwise(places)
     ]
     indptr = np.cumsum([0, *map(len, rows)], dtype=np.uint32)
