@@ -165,6 +165,10 @@ def _require_possible(p: Any, by: str) -> None:
     if not isinstance(p.order, str) or p.order not in ("shuffle", "cyclic"):
         shown = repr(p.order) if isinstance(p.order, str) else "..."
         raise ParameterError(f"order={shown} needs all rows in one place. Use 'shuffle' or 'cyclic'.")
+    if p.average and (int(p.average) > 1 or p.penalty is not None):
+        raise ParameterError(
+            "On a cluster an average is over all visits, without a penalty. Use average=True and penalty=None."
+        )
     if by == "machines" and (p.multiclass == "direct" or p.tol is not None or p.penalty is not None):
         raise ParameterError(
             "by='machines' trains hyperplanes apart: it needs multiclass='ovr' or 'ovo', and neither tol nor a "
@@ -217,7 +221,7 @@ def _train(
     drawn = drawn._replace(passes=len(run.mistakes_per_pass))
     weights = MixingWeights(mixing, len(blocks.parts), float(loop.weighted))
     p._publish(run, blocks, _drawn=drawn, certificate_=run.proof, mixing_=weights)
-    conclude(p, run, p._reached, best=p.average, stacklevel=4)
+    conclude(p, run, p._reached, best=bool(p.average), stacklevel=4)
 
 
 def asks(p: Any, plan: Any, start: Any) -> bool:

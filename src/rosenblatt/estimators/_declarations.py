@@ -13,6 +13,7 @@ from rosenblatt.parameters import (
     Declared,
     check_callbacks,
     check_choice,
+    check_count,
     check_number,
     check_share,
     check_verbose,
@@ -40,6 +41,15 @@ def _check_margin(name: str, value: Any) -> None:
         check_number(name, each, least=0)
 
 
+def _check_average(name: str, value: Any) -> None:
+    if type(value).__name__ not in ("bool", "bool_"):
+        check_count(name, value, least=0, most=MOST_VISITS_BEFORE)
+
+
+MOST_VISITS_BEFORE = 10**12
+"""Visits that an average may wait for; a record of a run holds as many."""
+
+
 class PerceptronParameters(Declared):
     """The parameters of `rosenblatt.Perceptron`."""
 
@@ -47,8 +57,8 @@ class PerceptronParameters(Declared):
         None,
         'Shrink the weights (not the bias) with every visit. "l2" multiplies them by 1 − η·alpha before the '
         'update, as in scikit-learn. "l1" moves them by η·alpha towards zero after it; there what is owed at '
-        'zero adds up. "elasticnet" does both, in the shares 1 − l1_ratio and l1_ratio. A penalty cannot be '
-        "combined with averaging.",
+        'zero adds up. "elasticnet" does both, in the shares 1 − l1_ratio and l1_ratio. "l2" can be averaged; '
+        "for weights that stop at zero, an exact average would touch all of them on every visit.",
         one_of=(None, "l2", "l1", "elasticnet"),
     )
     alpha: float = param(0.0001, "The strength of the penalty.", least=0)
@@ -148,10 +158,13 @@ class PerceptronParameters(Declared):
         check=_check_margin,
         help="Update if y·f is not greater than X.",
     )
-    average: bool = param(
+    average: bool | int = param(
         False,
         "Whether to predict with the average of the hypotheses after each visit. Training ends when the mistakes "
-        "no longer fall. It need not separate the rows, and gives no warning.",
+        "no longer fall. It need not separate the rows, and gives no warning. A number such as 10 averages the "
+        "hypotheses from the tenth visit on, as in scikit-learn; visits of all passes count.",
+        kind="bool or int",
+        check=_check_average,
     )
     multiclass: str = param(
         "direct",
@@ -208,7 +221,7 @@ class RelatedParameters(
     early_stopping: bool = fixed(False)
     validation_fraction: float = fixed(0.1)
     warm_start: bool = fixed(False)
-    average: bool = fixed(False)
+    average: bool | int = fixed(False)
     stop_on_cycle: bool = fixed(False)
     decide: bool = fixed(False)
 

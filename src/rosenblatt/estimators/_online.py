@@ -39,7 +39,7 @@ class OnlineLearning(VisitingClassifier):
     """`partial_fit`, `learn_one` and `predict_one`."""
 
     _check_parameters: Any  # of `Declared`
-    average: bool
+    average: bool | int
     multiclass: str
     penalty: Any
     init: Any
@@ -166,7 +166,7 @@ class OnlineLearning(VisitingClassifier):
         pairs = None if vocabulary is None else vocabulary.pairs(x)
         state = self._state
         if pairs is not None and state.w.ndim == 1 and state.shrunk is None and state.met is None:
-            f = score_named(pairs, state.w, state.u, state.visits)
+            f = score_named(pairs, state.w, state.u, max(state.averaged, 0) if state.memory else state.visits)
             if f - f == 0.0:
                 return f
         row = self._row(x)
@@ -275,7 +275,7 @@ class OnlineLearning(VisitingClassifier):
             "bias": rule.beta != stream.rule.beta,
             "tie": (rule.tie_plus, rule.tie_minus) != (stream.rule.tie_plus, stream.rule.tie_minus),
             "zero": self.zero != self._zero,
-            "average": self.average != (stream.state.u is not None),
+            "average": int(self.average) != stream.state.average,
             "class_weight": parameters.stream_weights(self) != stream.class_weight,
             "trace": parameters.detail(self, stream=True) != stream.recorder.detail,
         }
@@ -311,7 +311,7 @@ class OnlineLearning(VisitingClassifier):
             )
         if fitted:
             state = self._state.copy()
-            state = state.for_rule(average=state.u is not None, shrinks=self.penalty is not None)
+            state = state.for_rule(average=state.average, shrinks=self.penalty is not None)
         else:
             state = self._beginning(scheme.shape(n_features), n_features)
         return self._new_stream(

@@ -43,12 +43,13 @@ def check_penalty(p: Any) -> None:
     """Require that the penalty of a perceptron suits its other parameters."""
     if p.penalty is None:
         return
-    if p.average:
+    penalty = make_penalty(p)
+    if p.average and penalty.rent > 0.0:
         raise ParameterError(
-            f"penalty={p.penalty!r} cannot be combined with average=True. Use SoftMarginClassifier(solver='sgd'), "
-            "or drop one."
+            f"penalty={p.penalty!r} cannot be combined with average={p.average!r}: weights that stop at zero have "
+            "no average that costs little. Use penalty='l2', or SoftMarginClassifier(solver='sgd'), or drop one."
         )
-    if make_penalty(p).keep <= 0.0:
+    if penalty.keep <= 0.0:
         raise ParameterError(
             f"alpha={p.alpha!r} times eta0={p.eta0!r} is 1 or more, so that every visit would undo all before it. "
             "Lower one of them."

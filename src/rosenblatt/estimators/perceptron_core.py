@@ -225,7 +225,7 @@ class PerceptronCore(PerceptronParameters, OnlineLearning):
             run = replace(run, state=fold_state(run.state, scaling))
         drawn = drawn._replace(passes=drawn.passes + len(run.mistakes_per_pass))
         self._publish(run, blocks, _drawn=drawn, certificate_=run.proof)
-        conclude(self, run, self._reached, rows=blocks, best=self.average, stacklevel=4)
+        conclude(self, run, self._reached, rows=blocks, best=bool(self.average), stacklevel=4)
         return self
 
     def _prover(self, batch: Batch, start: State) -> Prove:

@@ -289,7 +289,12 @@ class KernelPerceptron(PerceptronParameters, KernelSpace):
     bias: Any = param("unit", more="R is the largest norm in the kernel's space: R² = max k(x, x).")
     radius: float | None = param(None, "R; found from the data if None.")
     init: Any = param("zero", "The start: zero, or the first row visited.", one_of=("zero", "first"))
-    average: bool = param(False, more="Averaging is over coefficients, and helps on noisy data.")
+    average: bool = param(
+        False,
+        "Whether to predict with the average of the hypotheses after each visit. Training ends when the mistakes "
+        "no longer fall. It need not separate the rows, and gives no warning. Averaging is over coefficients, and "
+        "helps on noisy data.",
+    )
     _state: KernelState = learned()
     _asked_for: Kernel = learned()
 

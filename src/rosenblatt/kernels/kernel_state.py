@@ -239,9 +239,9 @@ class KernelState(State):
         """Return the same state: features that no row has take no room."""
         return self.copy()
 
-    def for_rule(self, *, average: bool, shrinks: bool) -> KernelState:
+    def for_rule(self, *, average: int, shrinks: bool) -> KernelState:
         """Return the state from which a rule that averages, or does not, continues."""
-        begins, copy = average and self.u is None, self.copy()
+        begins, copy = bool(average) and self.u is None, self.copy()
         u = np.zeros_like(self.w) if begins else copy.u if average else None
         return replace(copy, u=u, visits=0 if begins else self.visits)
 

@@ -90,7 +90,7 @@ class OnlineModel:
         n_features: int | None = None,
         classes: Sequence[Any] = (),
         multiclass: str = "direct",
-        average: bool = False,
+        average: int = False,
         zero: int = -1,
     ) -> OnlineModel:
         """Return a model that has seen nothing.
@@ -105,8 +105,8 @@ class OnlineModel:
             The labels, if they are known; otherwise each new label becomes a class.
         multiclass : {"direct", "ovr", "ovo"}
             How several classes become hyperplanes; only "direct" can let them grow.
-        average : bool
-            Whether to predict with the average over all visits.
+        average : bool or int
+            Whether to predict with the average over all visits, or from which visit on.
         zero : {-1, 1}
             The side of a score of 0.
         """

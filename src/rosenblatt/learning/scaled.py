@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.learning.state import State
+from rosenblatt.loops.rules import Averaging
 from rosenblatt.rows.batch import Batch, Chunk
 from rosenblatt.tables.blocks import Blocks, Change, MemoryBlocks, protect_rows
 from rosenblatt.tables.collect import fingerprint_of, measure
@@ -66,9 +67,11 @@ def fold_state(state: State, scaling: Scaling) -> State:
     met = state.met
     if met is not None:
         scaling = Scaling(scaling.mean[met.columns], scaling.deviation[met.columns])
-    u = None if state.u is None else scaling.fold(state.u)
+    u = state.plain_sums()
+    u = None if u is None else scaling.fold(u)
     w = scaling.fold(state.last())
     memory = {name: kept.anew(w, state.n_features) for name, kept in state.memory.items() if kept.rule is not None}
+    memory |= Averaging.needed(state.average, state.visits, shrinks=False)
     return State(w, u, state.visits, met, memory)
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rosenblatt.codecs import Count, Number, Record, Text
 from rosenblatt.exceptions import TrainingOverflowError
 from rosenblatt.loops.layout import CSR, Rows, Unsigned, oriented
-from rosenblatt.loops.rules import Memory, Rule, Shrinking, Shrunk, memory_of
+from rosenblatt.loops.rules import Averaging, Mean, Memory, Rule, Shrinking, Shrunk, memory_of
 from rosenblatt.rows.memory import require_memory, require_weights
 from rosenblatt.rows.reals import read_only
 from rosenblatt.typing import Floats, Ints
@@ -203,14 +203,18 @@ class State:
 
     @classmethod
     def zero(
-        cls, shape: tuple[int, ...], *, average: bool = False, shrinks: bool = False, sparse: bool = False
+        cls, shape: tuple[int, ...], *, average: int = False, shrinks: bool = False, sparse: bool = False
     ) -> State:
-        """Return a state of zeros; a `sparse` one gives weights only to features that it meets."""
+        """Return a state of zeros; a `sparse` one gives weights only to features that it meets.
+
+        `average` is the visit from which on hypotheses are averaged: 1 or True is the first, 0 or False is none.
+        """
         met = MetFeatures.none_of(shape[-1] - 1) if sparse else None
         shape = (*shape[:-1], 1) if sparse else shape
-        require_weights(shape, average=average, shrinks=shrinks)
+        require_weights(shape, average=bool(average), shrinks=shrinks)
         w = np.zeros(shape)
-        memory = {Shrinking.name: Shrinking.none_of(w)} if shrinks else {}
+        memory: dict[str, Memory] = {Shrinking.name: Shrinking.none_of(w)} if shrinks else {}
+        memory |= Averaging.needed(average, 0, shrinks=shrinks)
         return cls(w, np.zeros(shape) if average else None, met=met, memory=memory)
 
     @property
@@ -239,6 +243,32 @@ class State:
         """How far the weights have shrunk, one row for each machine: a view as well."""
         assert self.shrunk is not None, "only weights under a penalty shrink"
         return self.shrunk.machines
+
+    @property
+    def averaging(self) -> Averaging | None:
+        """When the average begins, and its sums, where it needs more than u."""
+        found = self.memory.get(Averaging.name) if self.memory else None
+        return cast("Averaging | None", found)
+
+    @property
+    def average(self) -> int:
+        """The visit from which on hypotheses are averaged; 0 if none are."""
+        if self.u is None:
+            return 0
+        return 1 if self.averaging is None else int(self.averaging.sums[0]) + 1
+
+    @property
+    def averaged(self) -> int:
+        """The visits whose hypotheses are in the average; negative if it has yet to begin."""
+        return self.visits if self.averaging is None else self.visits - int(self.averaging.sums[0])
+
+    @property
+    def mean_machines(self) -> Mean | None:
+        """The sums of an average whose weights shrink, one row for each machine: a view as well."""
+        if self.u is None:
+            return None
+        assert self.averaging is not None, "its scales are summed"
+        return Mean(np.atleast_2d(self.u), self.averaging.sums)
 
     def copy(self) -> State:
         """Return a state that shares no array with this one."""
@@ -353,9 +383,14 @@ class State:
 
     def hypothesis(self) -> Floats:
         """Return the weights that predict, bias last: the last ones, or their average over the visits."""
-        if self.u is None or self.visits == 0:
+        count = self.averaged
+        if self.u is None or count <= 0:
             return self.last()
-        return self.w - self.u / self.visits
+        if self.shrunk is None or self.averaging is None:
+            return self.w - self.u / count
+        mean: Floats = (self.averaging.sums[1] * self.w - self.u) / count
+        mean[..., -1] = self.w[..., -1] - self.u[..., -1] / count
+        return mean
 
     def grown(self, n_features: int) -> State:
         """Return the same state with more features, whose weights are zero."""
@@ -393,19 +428,31 @@ class State:
 
         return replace(self._each(taken), met=None)
 
-    def for_rule(self, *, average: bool, shrinks: bool) -> State:
+    def for_rule(self, *, average: int, shrinks: bool) -> State:
         """Return the state from which a rule that averages, or shrinks weights, or does neither, continues.
 
-        An average that begins now covers the visits from now on.
+        An average that begins now covers the visits from now on; `average` is as in `zero`.
         """
-        begins = average and self.u is None
-        w, memory = self.w, dict(self.memory)
+        begins = bool(average) and int(average) != self.average
+        w, u, memory = self.w, self.u, dict(self.memory)
         if shrinks != (self.shrunk is not None):
-            w = self.last()
+            w, u = self.last(), self.plain_sums()
             memory.pop(Shrinking.name, None)
             memory |= {Shrinking.name: Shrinking.none_of(w)} if shrinks else {}
-        u = np.zeros_like(w) if begins else self.u if average else None
-        return State(w, u, 0 if begins else self.visits, self.met, memory)
+            memory.pop(Averaging.name, None)
+        u = np.zeros_like(w) if begins else u if average else None
+        visits = 0 if begins else self.visits
+        if begins or not average:
+            memory.pop(Averaging.name, None)
+        if Averaging.name not in memory:
+            memory |= Averaging.needed(average, visits, shrinks=shrinks)
+        return State(w, u, visits, self.met, memory)
+
+    def plain_sums(self) -> Floats | None:
+        """Return the u by which weights without a penalty have the same average."""
+        if self.u is None or self.shrunk is None:
+            return self.u
+        return max(self.averaged, 0) * (self.last() - self.hypothesis())
 
     def mirrored(self) -> State:
         """Return the state that training with the opposite labels would have reached.

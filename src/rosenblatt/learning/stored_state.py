@@ -43,6 +43,8 @@ def require_sound_state(state: State) -> None:
     if met is not None:
         require(len(met.columns) == state.w.shape[-1] - 1, "weights and features met contradict each other")
     require(state.u is None or state.u.shape == state.w.shape, "weights and averages have different shapes")
+    sums = state.u is None or state.shrunk is None or state.averaging is not None
+    require(sums, "an average of shrinking weights has no sums")
     for name, memory in state.memory.items():
         same = all(array.shape == state.w.shape for array in memory.shaped)
         require(same, f"weights and the values of {name} have different shapes")

@@ -255,14 +255,15 @@ class Stream:
         if isinstance(target, float):
             rows = X if state.met is None else state.meet(X)
             rule = state.rule_of_loops(self._rule) if state.moves_more else self._plain_rule
-            score, correction = learn_row(rows, target, rule, state.w, state.u, state.visits)
+            t = max(state.averaged, 0) if state.memory else state.visits
+            score, correction = learn_row(rows, target, rule, state.w, state.u, t)
             if score - score != 0.0:
                 raise self._not_finite(X)
             self._count(score, correction, target)
             return
         rows = state.meet(X)
         rule = state.rule_of_loops(self._rule)
-        count = learn_row_by_machines(rows, target, rule, state.w, state.u, state.visits, self._log)
+        count = learn_row_by_machines(rows, target, rule, state.w, state.u, max(state.averaged, 0), self._log)
         if count < 0:
             raise self._not_finite(X)
         self.mistakes += count
@@ -278,7 +279,8 @@ class Stream:
         state = self.state
         if state.met is not None or state.moves_more:
             return False
-        score, correction = learn_named(pairs, target, self._plain_rule, state.w, state.u, state.visits)
+        t = max(state.averaged, 0) if state.memory else state.visits
+        score, correction = learn_named(pairs, target, self._plain_rule, state.w, state.u, t)
         if score - score != 0.0:
             return False
         self._count(score, correction, target)
@@ -317,8 +319,10 @@ class Stream:
         rows = state.meet(X)
         assert self.penalty is not None, "weights shrink"
         targets, log = Sides(np.array([target])) if isinstance(target, float) else target, self._log
-        weights = state.machines, state.shrunk_machines
-        count, made = train_shrinking(rows, targets, ONLY_ROW, self.rule, self.penalty, *weights, log)
+        weights = state.machines, state.shrunk_machines, state.mean_machines
+        count, made = train_shrinking(
+            rows, targets, ONLY_ROW, self.rule, self.penalty, *weights, state.averaged, log
+        )
         if not made:
             raise self._not_finite(X)
         state.visits += 1

@@ -379,12 +379,15 @@ class Trace(ShowsText):
         self._require_possible(data.codes, index, log.machine, part.start)
         rows = index.astype(np.uint64)
         if self.penalty is None:
+            if state.averaging is not None:
+                log = log._replace(at=np.maximum(log.at + (state.averaged - state.visits), 0))
             wrong = replay(data.rows, data.targets, rows, log, self._rule_of(state), state.w, state.u)
         else:
             log = log._replace(at=log.at - state.visits)
-            shrinking = (self.penalty, state.machines, state.shrunk_machines)
-            wrong = replay_shrinking(data.rows, data.targets, rows, log, self.bias, *shrinking)
-            idle(visits - state.visits - int(log.at[-1] + 1 if len(log.at) else 0), *shrinking)
+            shrinking = (self.penalty, state.machines, state.shrunk_machines, state.mean_machines)
+            t0, made = state.averaged, int(log.at[-1] + 1 if len(log.at) else 0)
+            wrong = replay_shrinking(data.rows, data.targets, rows, log, self.bias, *shrinking, t0)
+            idle(visits - state.visits - made, *shrinking, t0 + made)
         state.visits = visits
         if wrong >= 0:
             raise other_score(part.start + wrong, int(index[wrong]), float(log.score[wrong]))
@@ -521,6 +524,8 @@ def _sound_start(trace: Trace) -> bool:
         return False
     if trace.start.shrunk is None or trace.penalty is None:
         return trace.start.shrunk is None and trace.penalty is None
+    if u is not None and trace.start.averaging is None:
+        return False
     keep, rent = trace.penalty
     return 0.0 < keep <= 1.0 and 0.0 <= rent < np.inf
 

@@ -70,6 +70,8 @@ def to_document(
         raise InputError("A run document holds two or more classes, but this run has met one. Train on more rows.")
     if trace.penalty is not None:
         raise InputError("A run document has no place for a penalty. Train with penalty=None.")
+    if trace.start.averaging is not None:
+        raise InputError("A run document has no place for an average that begins late. Train with average=True.")
     if trace.start.moves_more:
         raise InputError("A run document has no place for variances or powers of weights. Save the trace as .npz.")
     if trace.n_rows * trace.n_features > MOST_VALUES:

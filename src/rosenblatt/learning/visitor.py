@@ -46,9 +46,10 @@ They may not be below 2 and 4, the machines that loops score together.
 
 def make_visits(X: Rows, targets: Targets, state: State, plan: Plan, block: Visits, log: Log) -> tuple[int, int]:
     """Visit the rows of a stretch, and correct the state; return the mistakes and the visits made."""
-    rule, u, t0 = state.rule_of_loops(plan.rule), state.u, state.visits
+    rule, u, t0 = state.rule_of_loops(plan.rule), state.u, state.averaged
     if plan.penalty is not None:
-        return train_shrinking(X, targets, block, rule, plan.penalty, state.machines, state.shrunk_machines, log)
+        weights = state.machines, state.shrunk_machines, state.mean_machines
+        return train_shrinking(X, targets, block, rule, plan.penalty, *weights, t0, log)
     if isinstance(X, np.ndarray) or state.moves_more:
         return passes.train(X, targets, block, rule, state.w, u, t0, log)
     k, made = passes.train(X, targets, block, rule, state.w, None, t0, log)
@@ -448,7 +449,7 @@ class Visitor:
             return k, made, made
         k, made, read = screen.train_screened(shadow, self._pull, block, rule, state.w, log)
         if state.u is not None:
-            passes.defer(self.X, self.targets, block, log, k, rule.beta, state.u, state.visits)
+            passes.defer(self.X, self.targets, block, log, k, rule.beta, state.u, state.averaged)
         return k, made, read
 
     @property

@@ -11,6 +11,12 @@ Touching every weight on every visit would make a sparse row as slow as a dense 
 A visit changes two numbers: it multiplies `scale` by `keep` and adds rent / scale to `total`. What a weight has
 paid is updated only when a mistake moves it. So the state depends only on the mistakes and the number of visits,
 and a record of the mistakes replays it bit for bit.
+
+Without rent, the average of the weights needs two sums: A, of the scales after each visit, and u, to which each
+correction of v is added, times the A before it. The sum of all w is then A v − u, because each correction is in
+all later w, times their scales. When the scale has become much smaller, A v is moved into u, and A begins again at
+0: otherwise large numbers would cancel. The bias is averaged as without a penalty. With rent, each weight would
+need the time when it reached zero; such an average is refused.
 """
 
 from __future__ import annotations
@@ -22,12 +28,13 @@ from numba import types
 from rosenblatt.loops._jit import inline, jit, verb
 from rosenblatt.loops.layout import CSR, Log, Order, Rows, Targets
 from rosenblatt.loops.rows import dot, look_ahead
-from rosenblatt.loops.rules import Penalty, Rule, Shrunk
+from rosenblatt.loops.rules import Mean, Penalty, Rule, Shrunk
 from rosenblatt.loops.sparse import ONE
 from rosenblatt.loops.visits import judge, move, moves
 from rosenblatt.typing import Floats, Reals
 
 SMALLEST_SCALE = 1e-9  # a scale below this is multiplied out, so that v does not grow too large
+FLUSHED_SHARE = 1.0 / 1024.0  # the scale, in terms of the one when A began, below which A v is moved into u
 
 
 @inline
@@ -88,13 +95,34 @@ def _move(X: Rows, i: int, c: float, beta: float, penalty: Penalty, v: Floats, p
 
 
 @inline
+def _add_to_mean(X: Rows, i: int, c: float, beta: float, u: Floats, mean: Mean, shrunk: Shrunk, t: int) -> None:
+    bias = u[-1] + c * beta * max(t, 0)
+    move(X, i, c / shrunk.sums[0] * mean.sums[1], 0.0, u)
+    u[-1] = bias
+
+
+@inline
 def _take(
-    targets: Targets, X: Rows, i: int, log: Log, k: int, beta: float, penalty: Penalty, w: Floats, shrunk: Shrunk
+    targets: Targets,
+    X: Rows,
+    i: int,
+    log: Log,
+    k: int,
+    beta: float,
+    penalty: Penalty,
+    w: Floats,
+    shrunk: Shrunk,
+    mean: Mean | None,
+    t: int,
 ) -> None:
     m, c, m2, c2 = moves(targets, i, log, k)
     _move(X, i, c, beta, penalty, w[m], shrunk.paid[m], shrunk.sums)
+    if mean is not None:
+        _add_to_mean(X, i, c, beta, mean.u[m], mean, shrunk, t)
     if c2 != 0.0:
         _move(X, i, c2, beta, penalty, w[m2], shrunk.paid[m2], shrunk.sums)
+        if mean is not None:
+            _add_to_mean(X, i, c2, beta, mean.u[m2], mean, shrunk, t)
 
 
 @inline
@@ -108,15 +136,39 @@ def _multiply_out(w: Floats, shrunk: Shrunk) -> None:
 
 
 @inline
-def _end_visit(penalty: Penalty, w: Floats, shrunk: Shrunk) -> None:
+def _flush(w: Floats, shrunk: Shrunk, mean: Mean) -> None:
+    for m in range(w.shape[0]):
+        for j in range(w.shape[1] - 1):
+            mean.u[m, j] -= mean.sums[1] * w[m, j]
+    mean.sums[1], mean.sums[2] = 0.0, shrunk.sums[0]
+
+
+@inline
+def _end_visit(penalty: Penalty, w: Floats, shrunk: Shrunk, mean: Mean | None, t: int) -> None:
     shrunk.sums[1] += penalty.rent / shrunk.sums[0]
-    if shrunk.sums[0] < SMALLEST_SCALE:
+    small = shrunk.sums[0] < SMALLEST_SCALE
+    if mean is not None:
+        mean.sums[1] += shrunk.sums[0] if t >= 0 else 0.0
+        if small or shrunk.sums[0] < FLUSHED_SHARE * mean.sums[2]:
+            _flush(w, shrunk, mean)
+    if small:
         _multiply_out(w, shrunk)
+        if mean is not None:
+            mean.sums[2] = 1.0
 
 
 @jit
 def train_shrinking(
-    X: Rows, targets: Targets, order: Order, rule: Rule, penalty: Penalty, w: Floats, shrunk: Shrunk, log: Log
+    X: Rows,
+    targets: Targets,
+    order: Order,
+    rule: Rule,
+    penalty: Penalty,
+    w: Floats,
+    shrunk: Shrunk,
+    mean: Mean | None,
+    t0: int,
+    log: Log,
 ) -> tuple[int, int]:
     """Visit the rows of `order` as `passes.train` does, while weights shrink; `w` holds v, by machines."""
     k = 0
@@ -132,22 +184,31 @@ def train_shrinking(
         shrunk.sums[0] *= penalty.keep
         while k < end:
             log.at[k] = t
-            _take(targets, X, i, log, k, rule.beta, penalty, w, shrunk)
+            _take(targets, X, i, log, k, rule.beta, penalty, w, shrunk, mean, t0 + t)
             k += 1
-        _end_visit(penalty, w, shrunk)
+        _end_visit(penalty, w, shrunk, mean, t0 + t)
     return k, order.size
 
 
 @jit
 def replay_shrinking(
-    X: Rows, targets: Targets, index: Order, log: Log, beta: float, penalty: Penalty, w: Floats, shrunk: Shrunk
+    X: Rows,
+    targets: Targets,
+    index: Order,
+    log: Log,
+    beta: float,
+    penalty: Penalty,
+    w: Floats,
+    shrunk: Shrunk,
+    mean: Mean | None,
+    t0: int,
 ) -> int:
     """Take logged steps again, in place, as `passes.replay` does; ``log.at`` counts visits from the start."""
     k, t = 0, 0
     while k < index.size:
         while t < log.at[k]:
             shrunk.sums[0] *= penalty.keep
-            _end_visit(penalty, w, shrunk)
+            _end_visit(penalty, w, shrunk, mean, t0 + t)
             t += 1
         end = k
         while end < index.size and log.at[end] == t:
@@ -160,16 +221,16 @@ def replay_shrinking(
             end += 1
         shrunk.sums[0] *= penalty.keep
         while k < end:
-            _take(targets, X, index[k], log, k, beta, penalty, w, shrunk)
+            _take(targets, X, index[k], log, k, beta, penalty, w, shrunk, mean, t0 + t)
             k += 1
-        _end_visit(penalty, w, shrunk)
+        _end_visit(penalty, w, shrunk, mean, t0 + t)
         t += 1
     return -1
 
 
 @jit
-def idle(visits: int, penalty: Penalty, w: Floats, shrunk: Shrunk) -> None:
+def idle(visits: int, penalty: Penalty, w: Floats, shrunk: Shrunk, mean: Mean | None, t0: int) -> None:
     """Shrink the weights as a number of visits without a mistake does."""
-    for _ in range(visits):
+    for t in range(visits):
         shrunk.sums[0] *= penalty.keep
-        _end_visit(penalty, w, shrunk)
+        _end_visit(penalty, w, shrunk, mean, t0 + t)

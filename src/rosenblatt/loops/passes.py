@@ -4,9 +4,10 @@ Weights are padded: ``w[:-1]`` are the feature weights and ``w[-1]`` is the bias
 machines are the rows of one matrix; a row of X is read once for all of them.
 
 Averaging needs one more sum, u: each correction times the visits before it. The average of the hypotheses after
-each of t visits is then ``w − u / t``, so averaging costs nothing between mistakes. Training never reads u, so u
-is moved either with w, while a dense row is in the cache (`train` with u), or later from the log, when the
-scattered places that sparse rows move can be prefetched (`defer`). Both give the same bits.
+each of t visits is then ``w − u / t``, so averaging costs nothing between mistakes. An average that begins later
+counts visits from there, and none before. Training never reads u, so u is moved either with w, while a dense row
+is in the cache (`train` with u), or later from the log, when the scattered places that sparse rows move can be
+prefetched (`defer`). Both give the same bits.
 """
 
 from __future__ import annotations
@@ -45,8 +46,8 @@ def train(
 ) -> tuple[int, int]:
     """Visit the rows of `order`, correcting `w`, and `u` if given, in place; return (mistakes, visits made).
 
-    `t0` visits came before. Fewer visits than rows in `order` mean that the score of the next row was not finite,
-    and that this row changed nothing.
+    The average has `t0` visits, or begins in −t0 visits. Fewer visits than rows in `order` mean that the score of
+    the next row was not finite, and that this row changed nothing.
     """
     k = 0
     for t in range(order.size):
@@ -55,7 +56,7 @@ def train(
             return k, t
         while k < end:
             log.at[k] = t
-            update(targets, X, order[t], log, k, t0 + t, rule, w, u)
+            update(targets, X, order[t], log, k, max(t0 + t, 0), rule, w, u)
             follow(targets, X, order, t, w, log, k)
             k += 1
     return k, order.size
@@ -93,7 +94,7 @@ def train_lifted(
 
 @jit
 def defer(X: Rows, targets: Targets, order: Order, log: Log, count: int, beta: float, u: Floats, t0: int) -> None:
-    """Add to `u` the first `count` mistakes of `log`, each times the visits before it; `t0` came before `order`.
+    """Add to `u` the first `count` mistakes of `log`, each times the visits before it; see `train` for `t0`.
 
     The rows are known ahead here, unlike in training, so they and their places in u are prefetched.
     """
@@ -102,7 +103,7 @@ def defer(X: Rows, targets: Targets, order: Order, log: Log, count: int, beta: f
             prefetch_row(X, order[log.at[k + VISITS_AHEAD]])
         if k + MISTAKES_AHEAD < count:
             prefetch_moved(targets, X, order[log.at[k + MISTAKES_AHEAD]], log, k + MISTAKES_AHEAD, u)
-        take(targets, X, order[log.at[k]], log, k, t0 + log.at[k], beta, u)
+        take(targets, X, order[log.at[k]], log, k, max(t0 + log.at[k], 0), beta, u)
 
 
 @jit

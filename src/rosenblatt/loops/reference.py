@@ -97,11 +97,13 @@ def train(
     weight: Sequence[Any] | None = None,
     keep: Any = 1,
     rent: Any = 0,
+    average: int = 1,
 ) -> TrainedBinary:
     """Visit the rows of `order`, one after another, and correct every mistake; `y` is −1 or +1.
 
     A penalty also shrinks all weights on every visit: by the factor `keep` before the correction, and by `rent`
-    towards zero after it. The averages are over the hypotheses after each visit.
+    towards zero after it. The averages are over the hypotheses after each visit, from visit `average` on, counted
+    from 1; before it, the average is the last hypothesis.
 
     Examples
     --------
@@ -121,7 +123,8 @@ def train(
             b = b + step * y[i] * rule.beta
             mistakes.append(Mistake(visit, i, f, step))
         w = [towards_zero(w_j, rent) for w_j in w]
-        total_w, total_b, visits = plus(total_w, 1, w), total_b + b, visits + 1
+        if visit + 1 >= average:
+            total_w, total_b, visits = plus(total_w, 1, w), total_b + b, visits + 1
     mean = [t_j / visits for t_j in total_w] if visits else list(w)
     return TrainedBinary(w, b, mean, total_b / visits if visits else b, mistakes)
 
@@ -142,6 +145,7 @@ def train_direct(
     zero: int = -1,
     keep: Any = 1,
     rent: Any = 0,
+    average: int = 1,
 ) -> TrainedClasses:
     """Compare one vector for each class (Crammer and Singer 2003); `y` counts classes from 0.
 
@@ -168,7 +172,8 @@ def train_direct(
                 W[c] = plus(W[c], c_step, [*X[i], rule.beta])
             mistakes.append(Mistake(visit, i, f, step, rival))
         W = [[*(towards_zero(w_j, rent) for w_j in w_c[:-1]), w_c[-1]] for w_c in W]
-        total, visits = [plus(t_c, 1, w_c) for t_c, w_c in zip(total, W, strict=True)], visits + 1
+        if visit + 1 >= average:
+            total, visits = [plus(t_c, 1, w_c) for t_c, w_c in zip(total, W, strict=True)], visits + 1
     mean = [[t / visits for t in t_c] for t_c in total] if visits else W
     return TrainedClasses(W, mean, mistakes)
 
@@ -200,13 +205,14 @@ def train_machines(
     weight: Sequence[Any] | None = None,
     keep: Any = 1,
     rent: Any = 0,
+    average: int = 1,
 ) -> TrainedClasses:
     """Train several binary machines, each on the rows of the classes that it tells apart."""
     weights, averages, mistakes = [], [], []
     for m, (side, start) in enumerate(zip(sides, w, strict=True)):
         labels = [side[c] or 1 for c in y]
         taking_part = [(1 if weight is None else weight[i]) * abs(side[c]) for i, c in enumerate(y)]
-        result = train(X, labels, order, rule, start[:-1], start[-1], taking_part, keep, rent)
+        result = train(X, labels, order, rule, start[:-1], start[-1], taking_part, keep, rent, average)
         weights.append([*result.w, result.b])
         averages.append([*result.average_w, result.average_b])
         mistakes += [mistake._replace(machine=m) for mistake in result.mistakes]

@@ -232,6 +232,40 @@ class Shrinking(Memory):
         return None if sound else "the state of the penalty is invalid"
 
 
+class Mean(NamedTuple):
+    """The sums of an average as the loops with a penalty read them, one row of `u` for each machine."""
+
+    u: Floats
+    sums: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Averaging(Memory):
+    """When an average begins, and the sums of one whose weights shrink; see `rosenblatt.loops.decay`.
+
+    An average over all visits without a penalty needs none of it.
+    """
+
+    name = "averaging"
+    slots: ClassVar[Mapping[str, Slot]] = {}
+
+    sums: Floats  # the visits before it, the sum of scales, and the scale when that sum began
+
+    @classmethod
+    def needed(cls, average: int, visits: int, *, shrinks: bool) -> dict[str, Averaging]:
+        """Return what an average from visit `average` on keeps, after `visits` visits of a scale of 1."""
+        late = int(average) - 1
+        needed = bool(average) and (late > 0 or shrinks)
+        return {cls.name: cls(np.array([late, max(visits - late, 0), 1.0]))} if needed else {}
+
+    def fault(self) -> str | None:
+        """Return why this memory is not safe for the loops."""
+        sums = self.sums
+        sound = sums.dtype == np.float64 and sums.shape == (3,) and bool(np.isfinite(sums).all())
+        sound = sound and min(sums) >= 0.0 and sums[2] > 0.0 and sums[0] == int(sums[0]) < 2**53
+        return None if sound else "the state of the average is invalid"
+
+
 def _is_pair(array: Any) -> bool:
     return array.dtype == np.float64 and array.shape == (2,)
 
