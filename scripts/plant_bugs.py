@@ -110,7 +110,7 @@ BUGS = [
     ),
     Bug(
         "learning/scaled.py",
-        "u = None if state.u is None else scaling.fold(state.u)",
+        "u = None if u is None else scaling.fold(u)",
         "u = state.u",
         "the sum behind an average is not brought back to unscaled features",
     ),

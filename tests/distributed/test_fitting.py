@@ -287,6 +287,8 @@ def test_errors_name_the_partition(client, labelled):
         {"init": "first"},
         {"trace": "mistakes"},
         {"order": "random"},
+        {"average": 2},
+        {"average": True, "penalty": "l2"},
     ],
     ids=str,
 )

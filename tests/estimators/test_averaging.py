@@ -1,5 +1,7 @@
 """Averages that begin late, and averages of weights that shrink: the textbook, streams, blocks, files, replay."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -218,3 +220,46 @@ def test_a_stream_keeps_its_beginning():
     clf = rb.Perceptron(average=5).partial_fit(X, y)
     with pytest.raises(ParameterError, match="average cannot change"):
         clf.set_params(average=6)
+
+
+@pytest.mark.parametrize("average", [1, 5, 9, 16])
+@pytest.mark.parametrize("alpha", [0.0, 0.5])
+def test_rational_numbers_give_the_same_average(average, alpha):
+    """Whole rows, and a factor of ½, round nothing: only the division by the visits does."""
+    X, y = np.array([[1, 2], [-2, 1], [3, -1], [0, 2]]), np.array([1, -1, 1, -1])
+    penalty = {"penalty": "l2", "alpha": alpha} if alpha else {}
+    clf = trained(X.astype(float), y, order="cyclic", max_iter=4, n_iter_no_change=9, average=average, **penalty)
+    order, rows = [*range(4)] * clf.n_iter_, [[Fraction(int(x)) for x in row] for row in X]
+    expected = reference.train(rows, y.tolist(), order, keep=1 - Fraction(alpha), average=average)
+    mean = [*expected.average_w, expected.average_b]
+    np.testing.assert_allclose(weights(clf), [float(value) for value in mean], rtol=4e-16, atol=1e-16)
+
+
+@pytest.mark.parametrize("average", [True, 10, 1000])
+def test_passive_aggressive_hypotheses_are_averaged_from_a_visit_on(average):
+    X, y = noisy(40, 3)
+    clf, labels, after = rb.PassiveAggressiveClassifier(average=average), np.unique(y), []
+    plain = rb.PassiveAggressiveClassifier()
+    for x, label in zip(X, y, strict=True):
+        clf.learn_one(x, label, classes=labels)
+        after.append(weights(plain.learn_one(x, label, classes=labels)))
+    kept = after[int(average) - 1 :] or after[-1:]
+    np.testing.assert_allclose(weights(clf), np.mean(kept, axis=0), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+@pytest.mark.parametrize("before, now", [(40, 50), (True, 40), (40, True), (40, False)])
+def test_a_checkpoint_keeps_its_beginning(penalty, before, now, tmp_path):
+    X, y = noisy(60, 5)
+    blocks, file = MemoryBlocks(as_batch(X, y)), tmp_path / "run"
+    quietly(rb.Perceptron(max_iter=2, average=before, **penalty).fit_blocks, blocks, checkpoint=file)
+    with pytest.raises(ParameterError, match=f"average was {before} then and is {now} now"):
+        rb.Perceptron(max_iter=6, average=now, **penalty).fit_blocks(blocks, checkpoint=file, resume=True)
+
+
+def test_no_bound_is_claimed_for_an_average_under_a_penalty():
+    X, y = rb.datasets.load_six_points()
+    found = rb.bounds(X, y, model=trained(X, y, average=True, penalty="l2"))
+    plain = rb.bounds(X, y, model=trained(X, y, average=True))
+    assert any(bound.applies for bound in plain.values())
+    assert not any(bound.applies for bound in found.values() if bound.limits == "mistakes")

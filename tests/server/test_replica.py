@@ -16,6 +16,8 @@ from tests.server.serving import LABELS, table, trained
 LEARNERS = {
     "two classes": (lambda: rb.Perceptron(), 2),
     "averaged": (lambda: rb.Perceptron(average=True), 3),
+    "averaged late": (lambda: rb.Perceptron(average=35), 3),
+    "averaged penalty": (lambda: rb.Perceptron(average=35, penalty="l2", alpha=0.01), 2),
     "ovr": (lambda: rb.Perceptron(multiclass="ovr"), 3),
     "ovo": (lambda: rb.Perceptron(multiclass="ovo", average=True), 3),
     "margin": (lambda: rb.Perceptron(margin=0.5, eta0=0.1), 2),

@@ -216,6 +216,8 @@ def _follows_its_trace(model: Any, X: Any, y: Any) -> bool:
         return False
     if trace.mistakes is None or trace.penalty is not None or trace.start.moves_more:
         return False
+    if trace.start.averaging is not None:  # the page averages all visits
+        return False
     if trace.n_features != X.shape[1]:  # it trained on features of its own making
         return False
     return bool(np.array_equal(np.atleast_2d(trace.replay(X, y).coef), np.atleast_2d(model.coef_)))

@@ -272,7 +272,7 @@ def restore(loop: PerceptronFit, saved: Saved) -> None:
 
 
 def _kind(state: State) -> tuple[Any, ...]:
-    return state.shape, state.u is None, state.met is None, frozenset(state.memory)
+    return state.shape, state.average, state.met is None, frozenset(state.memory)
 
 
 def discard(path: str | os.PathLike[str]) -> None:

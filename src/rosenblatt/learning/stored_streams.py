@@ -216,7 +216,7 @@ def _sound_stream(stream: Stream) -> None:
     )
     if type(stream.start) is State:
         require_shape(stream.start, stream.scheme, stream.state.n_features)
-        require((stream.start.u is None) == (stream.state.u is None), "start and state contradict each other")
+        require(stream.start.average == stream.state.average, "start and state contradict each other")
         shrinks = {stream.start.shrunk is not None, stream.state.shrunk is not None, stream.penalty is not None}
         require(len(shrinks) == 1, "start, state and penalty contradict each other")
     kept = stream.recorder.mistakes()
