@@ -20,8 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.atomic import open_private, replacing
-from rosenblatt.exceptions import ModelFileError, ParameterError
+from rosenblatt.exceptions import ModelFileError, ParameterError, RosenblattError
 from rosenblatt.loops.layout import CSR, Rows
+from rosenblatt.parameters import Declared
 from rosenblatt.rooms import find
 from rosenblatt.rows.features import Features
 from rosenblatt.rows.memory import UNCHECKED_BYTES, free_memory
@@ -880,6 +881,12 @@ WAYS_OUT = {
 """For parameters that may hold what no file can, what to use instead."""
 
 
+def _check_declared(model: Any) -> None:
+    """Require parameters as the class of an estimator declares them, if it does."""
+    if isinstance(model, Declared):
+        model._check_parameters()
+
+
 @dataclass(frozen=True)
 class StateSchema:
     """What a model file keeps of a trained estimator besides its parameters, and which conditions must hold.
@@ -894,7 +901,8 @@ class StateSchema:
     before : callable
         Takes the attributes of an estimator, and returns those to write.
     check : callable
-        Takes the estimator that was read, and raises `ParameterError` for parameters that its methods cannot use.
+        Takes an estimator that is written or was read, and raises `ParameterError` for parameters that its methods
+        cannot use. By default each parameter must be as its class declares it.
 
     Examples
     --------
@@ -907,7 +915,7 @@ class StateSchema:
     optional: Mapping[str, Codec] = field(default_factory=dict)
     link: Callable[[dict[str, Any]], None] = lambda held: None
     before: Callable[[dict[str, Any]], dict[str, Any]] = lambda held: held
-    check: Callable[[Any], None] = lambda model: None
+    check: Callable[[Any], None] = _check_declared
 
     @property
     def parts(self) -> dict[str, Codec]:
@@ -920,6 +928,7 @@ class StateSchema:
         values = {
             name: _parameter(name, value, f"{at}parameters.{name}", context) for name, value in parameters.items()
         }
+        self.check(model)  # what is written can be read
         made = vars(type(model)(**parameters))  # a subclass may set parameters of its base class
         held = self.before(
             {
@@ -967,7 +976,7 @@ class StateSchema:
         vars(model).update(held)
         try:
             self.check(model)
-        except ParameterError as error:
+        except RosenblattError as error:
             wrong(f"{at}parameters", f"cannot be used: {str(error).removesuffix('.')}")
         return model
 

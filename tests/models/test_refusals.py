@@ -21,6 +21,7 @@ from sklearn.preprocessing import OneHotEncoder, QuantileTransformer, StandardSc
 import rosenblatt as rb
 from rosenblatt.codecs import KEY, LARGEST_HEADER, pack_file, read_container
 from rosenblatt.exceptions import ModelFileError, ParameterError
+from rosenblatt.loops.rules import Dual, Variance
 from rosenblatt.models import open_model
 from tests.models.models import NAMES, X, answers, bits, made, survives
 from tests.models.mutations import changed_bytes, changed_document, changed_tensors
@@ -104,6 +105,73 @@ def test_a_mistyped_parameter_of_a_monomial_map(name, value, tmp_path):
     put(path, document, tensors)
     with pytest.raises(ModelFileError, match=f"parameters cannot be used: {name}="):
         rb.load(path)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_parameters_are_those_that_a_constructor_takes(name, files, tmp_path):
+    document, tensors = read_container(files / name)
+    declared = getattr(type(rb.load(files / name)), "_declared", {})
+    path, mistyped = tmp_path / "m", {"no": 1}
+    for parameter in document["parameters"].keys() & declared.keys():
+        check = declared[parameter].check
+        try:
+            if check is None or check(parameter, mistyped) is None:
+                continue
+        except ParameterError:
+            pass
+        given = document["parameters"] | {parameter: {"json": mistyped}}
+        put(path, document | {"parameters": given}, dict(tensors))
+        with pytest.raises(ModelFileError, match=f"parameters cannot be used: {parameter}="):
+            rb.load(path)
+
+
+def test_a_beam_of_a_stored_tagger_and_of_one_to_store(tmp_path):
+    path = tmp_path / "m"
+    tagger = rb.SequencePerceptron(templates="words", beam=2).fit([["a", "b"]], [["x", "y"]])
+    rb.save(tagger, path)
+    document, tensors = read_container(path)
+    document["parameters"]["beam"] = [1, 2]
+    put(path, document, tensors)
+    with pytest.raises(ModelFileError, match="parameters cannot be used: beam="):
+        rb.load(path)
+    with pytest.raises(ParameterError, match="beam="):
+        rb.save(tagger.set_params(beam=[1, 2]), tmp_path / "other")
+    assert not (tmp_path / "other").exists()
+
+
+VARIANCE = {"variance": lambda w: Variance(np.ones_like(w), 0.0)}
+POWER = {"dual": lambda w: Dual(np.zeros_like(w), np.array([1.0, 0.0]), 2.0)}
+
+
+@pytest.mark.parametrize("kept", [VARIANCE, POWER, {}, VARIANCE | POWER])
+@pytest.mark.parametrize("learner", [rb.Perceptron, rb.ConfidenceWeightedClassifier, rb.PNormPerceptron])
+@pytest.mark.parametrize("way", ["fit", "partial_fit"])
+def test_states_keep_what_their_rule_moves_and_nothing_else(learner, kept, way, tmp_path):
+    model = quietly(getattr(learner(), way), X, X[:, 0] > 0)
+    fits = kept.keys() == model._state.memory.keys()
+    model._state.memory = {name: make(model._state.w) for name, make in kept.items()}
+    rb.save(model, tmp_path / "m")
+    if fits:
+        assert rb.load(tmp_path / "m").partial_fit(X, X[:, 0] > 0)
+        return
+    with pytest.raises(ModelFileError, match="contradict the rule of the model"):
+        rb.load(tmp_path / "m")
+
+
+def test_the_start_of_a_stream_keeps_what_its_rule_moves(tmp_path):
+    model = rb.ConfidenceWeightedClassifier().partial_fit(X, X[:, 0] > 0)
+    model._stream.start.memory = {}
+    rb.save(model, tmp_path / "m")
+    with pytest.raises(ModelFileError, match="the values of variance contradict the rule of the model"):
+        rb.load(tmp_path / "m")
+
+
+def test_one_vector_keeps_no_values_of_a_rule(tmp_path):
+    model = quietly(rb.PassiveAggressiveRegressor().fit, X, X[:, 0])
+    model._state.memory = {"variance": Variance(np.ones_like(model._state.w), 0.0)}
+    rb.save(model, tmp_path / "m")
+    with pytest.raises(ModelFileError, match="contradict the rule of the model"):
+        rb.load(tmp_path / "m")
 
 
 @pytest.mark.parametrize("kernel", [a_function, rb.kernels.Pairwise(lambda x, y: float(x @ y))])

@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 from copy import deepcopy
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
@@ -34,7 +35,7 @@ from rosenblatt.estimators._fitting import Drawn
 from rosenblatt.learning.linear import LinearModel
 from rosenblatt.learning.scheme import Scheme
 from rosenblatt.learning.state import MIXING, State
-from rosenblatt.learning.stored_state import HYPERPLANES, require_hyperplanes
+from rosenblatt.learning.stored_state import HYPERPLANES, require_hyperplanes, require_memory_of
 from rosenblatt.learning.stored_streams import link_online, online_parts, require_names
 from rosenblatt.learning.stored_trace import CURVE, TRACE
 from rosenblatt.learning.stream import Stream
@@ -125,6 +126,7 @@ def hyperplane_state(own: Parts) -> StateSchema:
 
     def link(held: dict[str, Any]) -> None:
         require_hyperplanes(held)
+        require_memory_of(Rule, held["_state"])
         require_names(held)
 
     return StateSchema(HYPERPLANES | own, {}, link, without_long_trace)
@@ -145,7 +147,7 @@ def perceptron_state(rule: Any = Rule) -> StateSchema:
     own: Parts = {"certificate_": Maybe(CertificateCodec()), "_drawn": DRAWN, "mixing_": MIXING}
     if rule not in PLAIN:
         own["_fit_wrong"] = Several(Count())
-    return StateSchema(online_parts(rule), RUN | own, link_online, without_long_trace)
+    return StateSchema(online_parts(rule), RUN | own, partial(link_online, rule=rule), without_long_trace)
 
 
 class NoProbabilities:

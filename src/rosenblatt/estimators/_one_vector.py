@@ -110,7 +110,7 @@ class OneVector(Declared, ReadsTables, BaseEstimator):  # type: ignore[misc]
     def _begin(self, features: Features, known: dict[str, Any]) -> tuple[State, int, int]:
         """Return where a fit begins, the seed of its order, and the passes made before."""
         goes_on = self._goes_on(features)
-        start = self._state if goes_on else self._start(features.n_features, known)
+        start = self._state.for_updates_by(self._rule()) if goes_on else self._start(features.n_features, known)
         made = self.__dict__.get("_passes") or 0 if goes_on else 0
         return start, int(generator(self.random_state).integers(2**64, dtype=np.uint64)), made
 
@@ -175,6 +175,7 @@ class OneVector(Declared, ReadsTables, BaseEstimator):  # type: ignore[misc]
         weight = as_weight(sample_weight, features.n_rows)
         targets, known = self._targets(y, features, weight, classes, begins=not goes_on)
         state = self._grown(features.n_features) if goes_on else self._start(features.n_features, known)
+        state = state.for_updates_by(self._rule())
         visits = np.arange(self._n_visits(targets, features), dtype=np.uint64)
         part = Part(features, targets, visits, self._loss(targets))
         run = visit_once(VectorPlan(self._rule(), len(visits), lambda _: [part], lambda _: self), state)

@@ -71,7 +71,6 @@ class MonomialMap(Declared, ReadsTables, TransformerMixin, BaseEstimator):  # ty
         StateSchema(
             READS_TABLES | {"n_output_features_": Count(1, MOST_COLUMNS), "_monomials": MONOMIALS},
             link=_link,
-            check=Declared._check_parameters,
         ),
     )
 

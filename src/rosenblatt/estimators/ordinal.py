@@ -20,7 +20,7 @@ from rosenblatt.interrupts import interruptible
 from rosenblatt.learning.one_vector import Part, VectorFit, VectorRun
 from rosenblatt.learning.order import Blockwise
 from rosenblatt.learning.state import State
-from rosenblatt.learning.stored_state import LABELS
+from rosenblatt.learning.stored_state import LABELS, require_memory_of
 from rosenblatt.learning.stored_streams import require_names
 from rosenblatt.loops.layout import Log, Ranks
 from rosenblatt.loops.rules import Rule
@@ -38,6 +38,7 @@ from rosenblatt.typing import Floats
 
 def _link(held: dict[str, Any]) -> None:
     require_names(held)
+    require_memory_of(Rule, held["_state"])
     wanted = (held["_width"] + len(held["_classes"]) - 1,)
     several = len(held["_classes"]) >= 2
     require(several and held["_state"].w.shape == wanted, "weights and ranks contradict each other")

@@ -18,6 +18,7 @@ from rosenblatt.estimators.perceptron import OwnRule
 from rosenblatt.estimators.perceptron_core import PassiveCore
 from rosenblatt.exceptions import ShapeError
 from rosenblatt.learning.state import State
+from rosenblatt.learning.stored_state import require_memory_of
 from rosenblatt.learning.stored_streams import require_names
 from rosenblatt.loops.layout import Values
 from rosenblatt.loops.rules import Passive
@@ -68,6 +69,7 @@ class PassiveAggressiveClassifier(PassiveCore, OwnRule):
 
 def _link(held: dict[str, Any]) -> None:
     require_names(held)
+    require_memory_of(Passive, held["_state"])
     require(held["_state"].w.shape == (held["_width"] + 1,), "weights and features have different numbers")
 
 

@@ -10,6 +10,7 @@ from rosenblatt.codecs import StateSchema, require
 from rosenblatt.estimators._one_vector import VECTOR, VECTOR_FIT, OneVector, without_run
 from rosenblatt.exceptions import LabelError, ShapeError
 from rosenblatt.learning.state import State
+from rosenblatt.learning.stored_state import require_memory_of
 from rosenblatt.learning.stored_streams import require_names
 from rosenblatt.loops.layout import Log, Pairs
 from rosenblatt.loops.rules import Rule
@@ -26,6 +27,7 @@ from rosenblatt.typing import Floats
 
 def _link(held: dict[str, Any]) -> None:
     require_names(held)
+    require_memory_of(Rule, held["_state"])
     require(held["_state"].w.shape == (held["_width"] + 1,), "weights and features have different numbers")
 
 

@@ -293,7 +293,7 @@ class OnlineModel:
         """Return the model that `pack` packed; a damaged one raises an error."""
         codecs, context = online_parts(packed.rule), Context(_copied(packed.arrays))
         held = {name: codecs[name].decode(packed.document[name], name, context) for name in PARTS}
-        link_online(held)
+        link_online(held, packed.rule)
         scaler = SCALER.decode(packed.document["scaler"], "scaler", context)
         return cls(held["_stream"], held["_width"], held["_vocabulary"], held["_names"], scaler)
 

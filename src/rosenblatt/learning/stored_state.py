@@ -22,7 +22,7 @@ from rosenblatt.codecs import (
 from rosenblatt.learning.linear import LinearModel
 from rosenblatt.learning.scheme import Scheme
 from rosenblatt.learning.state import MetFeatures, State, is_wide
-from rosenblatt.loops.rules import MEMORIES, Memory, Penalty
+from rosenblatt.loops.rules import MEMORIES, Memory, Penalty, memory_of
 
 LABELS = Labels()
 WEIGHTS = Array(ndim=(1, 2))
@@ -50,6 +50,14 @@ def require_sound_state(state: State) -> None:
         require(same, f"weights and the values of {name} have different shapes")
         fault = memory.fault()
         require(fault is None, fault or "")
+
+
+def require_memory_of(rule: Any, state: State) -> None:
+    """Require that a state keeps what a rule, or a kind of rule, moves besides weights, and nothing else."""
+    wanted = memory_of(rule)
+    own = {name for name, memory in state.memory.items() if memory.rule is not None}
+    odd = own ^ (set() if wanted is None else {wanted.name})
+    require(not odd, f"the values of {min(odd, default='')} contradict the rule of the model")
 
 
 SCHEME = Record(

@@ -38,6 +38,7 @@ from rosenblatt.learning.stored_state import (
     SIDE,
     STATE,
     require_hyperplanes,
+    require_memory_of,
     require_shape,
 )
 from rosenblatt.learning.stored_trace import RECORDER
@@ -197,9 +198,10 @@ def link_stream(held: dict[str, Any]) -> None:
     require(("_trace" in held) == ("_traced" in held), "trace and run contradict each other")
 
 
-def link_online(held: dict[str, Any]) -> None:
-    """Require hyperplanes that agree with the stream."""
+def link_online(held: dict[str, Any], rule: Any = Rule) -> None:
+    """Require hyperplanes that agree with the stream and with the kind of rule they learn by."""
     require_hyperplanes(held)
+    require_memory_of(rule, held["_state"])
     link_stream(held)
 
 
@@ -216,6 +218,7 @@ def _sound_stream(stream: Stream) -> None:
     )
     if type(stream.start) is State:
         require_shape(stream.start, stream.scheme, stream.state.n_features)
+        require_memory_of(stream.rule, stream.start)
         require(stream.start.average == stream.state.average, "start and state contradict each other")
         shrinks = {stream.start.shrunk is not None, stream.state.shrunk is not None, stream.penalty is not None}
         require(len(shrinks) == 1, "start, state and penalty contradict each other")

@@ -168,8 +168,9 @@ class Memory:
 
 
 def memory_of(rule: Any) -> type[Memory] | None:
-    """Return the memory that a rule asks for."""
-    return next((memory for memory in MEMORIES.values() if memory.rule is type(rule)), None)
+    """Return the memory that a rule, or a kind of rule, asks for."""
+    kind = rule if isinstance(rule, type) else type(rule)
+    return next((memory for memory in MEMORIES.values() if memory.rule is kind), None)
 
 
 def _without(values: Floats, fill: float) -> Floats:

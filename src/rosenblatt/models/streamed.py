@@ -50,7 +50,7 @@ def read_streamed(stored: StoredModel) -> StreamedLearner | None:
             name: codec.decode(state[stored_name(name)], stored_name(name), context)
             for name, codec in parts.items()
         }
-        link_online(held)
+        link_online(held, rule)
         online = OnlineModel(held["_stream"], held["_width"], held["_vocabulary"], held["_names"])
         require(online.feature_names == stored.feature_names, "feature_names are not those of the model")
         if stored.preparation.steps:
