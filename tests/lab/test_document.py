@@ -170,7 +170,7 @@ def test_what_a_document_cannot_hold_is_refused():
     with pytest.raises(InputError, match="penalty"):
         shrunk.trace_.to_document(X, y)
     late = rb.Perceptron(average=3).fit(X, y)
-    with pytest.raises(InputError, match="begins late. Train with average=True"):
+    with pytest.raises(InputError, match=r"begins late\. Train with average=True"):
         late.trace_.to_document(X, y)
     sparse = csr_array(X)
     with pytest.raises(InputError, match="sparse"):

@@ -162,8 +162,8 @@ class PerceptronParameters(Declared):
         False,
         "Whether to predict with the average of the hypotheses after each visit. Training ends when the mistakes "
         "no longer fall. It need not separate the rows, and gives no warning. A number such as 10 averages the "
-        "hypotheses from the tenth visit on, as in scikit-learn; visits of all passes count. After fewer visits the "
-        "weights are the last ones.",
+        "hypotheses from the tenth visit on, as in scikit-learn; visits of all passes count. After fewer visits "
+        "the weights are the last ones.",
         kind="bool or int",
         check=_check_average,
     )
