@@ -13,6 +13,8 @@ from scipy.sparse import csr_array
 
 import rosenblatt as rb
 from rosenblatt.exceptions import InputError
+from rosenblatt.lab.questions import RunMessage
+from rosenblatt.lab.replies import Answers
 
 GOLDEN = Path(__file__).parent / "golden"
 SCHEMA = Path(__file__).parents[2] / "web" / "run.schema.json"
@@ -183,3 +185,11 @@ def test_what_a_document_cannot_hold_is_refused():
     document = plain.trace_.to_document(X, y)
     assert copy.deepcopy(document) == document
     assert document["order"] is None
+
+
+@pytest.mark.parametrize("average, kind", [("True", "document"), ("3", "outcome")])
+def test_the_lab_shows_what_a_late_average_predicts(average, kind):
+    X, y = rb.datasets.load_six_points()
+    points = {"X": X.tolist(), "y": y.tolist(), "labels": ["a", "b"]}
+    question = RunMessage(id=1, **points, learner="perceptron", settings=[f"average={average}"])
+    assert kind in Answers((), {}).answer(question)
