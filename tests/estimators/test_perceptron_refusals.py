@@ -242,7 +242,7 @@ BAD = {
     "tie": ["wrong", None, 0],
     "init": ["ones", None, 0],
     "margin": [-1, np.nan, np.inf, "a", None],
-    "average": [10, "yes", None],
+    "average": [-1, 2.5, "yes", None],
     "multiclass": ["all", None],
     "max_time": [0, -1, np.nan, "a"],
     "trace": ["all", True, 1],

@@ -99,7 +99,7 @@ class Options:
     Attributes
     ----------
     format : str or None
-        "csv", "tsv", "svmlight", "parquet", "arrow", "npz", "npy" or "jsonl".
+        One of the names in `rosenblatt.tables.formats.FORMATS`.
     header : bool or None
         Whether the first line of CSV and TSV names the columns.
     delimiter : str or None
