@@ -354,9 +354,10 @@ def test_a_hinge_that_is_nearly_linear_is_left_to_the_interior_point_method():
 
 
 def test_a_hinge_of_more_features_than_rows_is_not_taken_for_nearly_linear(monkeypatch):
+    """Such rows would count as nearly linear. Of rows ten times larger, rounding decides the number of steps."""
     X, y = noisy(30, 60, seed=5)
     p = Objective(
-        Matrix(as_batch(1e4 * X, y), bias=True), y.astype(float), np.full(30, 1 / 30), Hinge(), 0.0, 0.01
+        Matrix(as_batch(1e3 * X, y), bias=True), y.astype(float), np.full(30, 1 / 30), Hinge(), 0.0, 0.01
     )
     asked = []
     monkeypatch.setattr(newton_module, "interior", lambda problem, start: asked.append(problem) or iter(()))
