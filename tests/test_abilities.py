@@ -122,7 +122,7 @@ def checkpoints(name, path):
 @pytest.fixture(scope="module")
 def client():
     distributed = pytest.importorskip("distributed")
-    with distributed.Client(n_workers=1, processes=False, dashboard_address=None) as made:
+    with distributed.Client(n_workers=1, processes=False, dashboard_address=":0") as made:
         yield made
 
 

@@ -171,7 +171,7 @@ def test_a_task_of_dask_is_one_thread(monkeypatch):
     monkeypatch.setenv("ROSENBLATT_THREADS", "2")
     with (
         distributed.LocalCluster(
-            n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None
+            n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster) as client,
     ):

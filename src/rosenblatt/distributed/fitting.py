@@ -115,7 +115,7 @@ def fit(
     >>> from rosenblatt import distributed as rd
     >>> X, y = rb.datasets.make_diagonal(200, seed=1)
     >>> rows, labels = da.from_array(X, (50, 2)), da.from_array(y, 50)
-    >>> with Client(n_workers=1, processes=False, dashboard_address=None) as client:
+    >>> with Client(n_workers=1, processes=False, dashboard_address=":0") as client:
     ...     clf = rd.fit(rb.Perceptron(average=True), rows, labels, client=client)
     >>> clf.score(X, y) > 0.95
     True
@@ -289,7 +289,7 @@ def fit_encoder(
     >>> from rosenblatt import distributed as rd
     >>> X, y = rb.datasets.make_diagonal(200, seed=1)
     >>> rows, labels = da.from_array(X, (50, 2)), da.from_array(y, 50)
-    >>> with Client(n_workers=1, processes=False, dashboard_address=None) as client:
+    >>> with Client(n_workers=1, processes=False, dashboard_address=":0") as client:
     ...     encoder = rd.fit_encoder(rb.TableEncoder(scale=True), rows, labels, client=client)
     >>> bool(abs(encoder.transform(X).mean()) < 1e-12)
     True

@@ -56,7 +56,7 @@ class PartitionedBlocks(Blocks):
     >>> from rosenblatt import distributed as rd
     >>> X, y = rb.datasets.make_diagonal(200, seed=1)
     >>> rows, labels = da.from_array(X, (50, 2)), da.from_array(y, 50)
-    >>> with Client(n_workers=1, processes=False, dashboard_address=None) as client:
+    >>> with Client(n_workers=1, processes=False, dashboard_address=":0") as client:
     ...     parts = rd.partition(rows, labels, client=client)
     ...     kind = type(parts).__name__
     >>> kind

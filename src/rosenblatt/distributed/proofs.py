@@ -231,7 +231,7 @@ def certify(
     >>> from rosenblatt import distributed as rd
     >>> X, y = rb.datasets.make_diagonal(200, seed=1)
     >>> rows, labels = da.from_array(X, (50, 2)), da.from_array(y, 50)
-    >>> with Client(n_workers=1, processes=False, dashboard_address=None) as client:
+    >>> with Client(n_workers=1, processes=False, dashboard_address=":0") as client:
     ...     proof = rd.certify(rows, labels, client=client)
     >>> proof.verdict, bool(proof.verify(X, y))
     ('separable', True)
@@ -414,7 +414,7 @@ def verify(certificate: Certificate, X: Any, y: Any = None, *, client: Any = Non
     >>> from rosenblatt import distributed as rd
     >>> X, y = rb.datasets.make_diagonal(200, seed=1)
     >>> rows, labels = da.from_array(X, (50, 2)), da.from_array(y, 50)
-    >>> with Client(n_workers=1, processes=False, dashboard_address=None) as client:
+    >>> with Client(n_workers=1, processes=False, dashboard_address=":0") as client:
     ...     proof = rd.certify(rows, labels, client=client)
     ...     found = rd.verify(proof, rows, labels, client=client)
     >>> found.holds

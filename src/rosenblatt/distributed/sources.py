@@ -235,7 +235,7 @@ def partition(
     >>> from rosenblatt import distributed as rd
     >>> X, y = rb.datasets.make_diagonal(200, seed=1)
     >>> rows, labels = da.from_array(X, (50, 2)), da.from_array(y, 50)
-    >>> with Client(n_workers=1, processes=False, dashboard_address=None) as client:
+    >>> with Client(n_workers=1, processes=False, dashboard_address=":0") as client:
     ...     parts = rd.partition(rows, labels, client=client)
     ...     n = parts.n_rows
     >>> n
