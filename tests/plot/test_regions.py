@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 import rosenblatt as rb
 from rosenblatt.exceptions import LabelError, ParameterError, ShapeError
 from rosenblatt.plot import regions
-from rosenblatt.plot.style import PALETTE
+from rosenblatt.plot.style import LIGHT
 
 
 @pytest.fixture(autouse=True)
@@ -59,7 +59,7 @@ def test_three_classes_and_their_errors():
         *("class a", "class b", "class c"),
         "misclassified",
     ]
-    for place, expected in zip(X[:3], PALETTE, strict=False):
+    for place, expected in zip(X[:3], LIGHT.classes, strict=False):
         assert [each == colour(expected) for each in coloured(ax, place)] == [True]
     (ring,) = [each for each in ax.collections if each.get_label() == "misclassified"]
     assert_array_equal(ring.get_offsets(), X[3:])

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
@@ -97,3 +100,24 @@ def test_plain_text_is_no_formula(text):
     written, is_formula = figure.text(0, 0, "")._preprocess_math(style.plain(text))
     plt.close(figure)
     assert (written, bool(is_formula)) == (text, False)
+
+
+def test_the_lab_page_has_the_same_colours_and_marks():
+    """Colours and marks of classes are declared twice, in Python and in TypeScript: they agree."""
+    source = (Path(__file__).parents[2] / "web" / "src" / "palette.ts").read_text()
+    for name, ours in (("LIGHT", style.LIGHT), ("DARK", style.DARK)):
+        (body,) = re.findall(rf"const {name}: Palette = {{(.*?)}};", source, re.DOTALL)
+        theirs = dict(re.findall(r'(\w+): "(#\w{6})"', body))
+        wanted = {"plus": ours.positive, "minus": ours.negative, "average": ours.average, "pocket": ours.pocket}
+        wanted |= {"ink": ours.ink}
+        assert {key: theirs[key] for key in wanted} == {key: each.lower() for key, each in wanted.items()}
+        (classes,) = re.findall(r"classes: \[(.*?)\]", body)
+        assert json.loads(f"[{classes}]") == [each.lower() for each in ours.classes]
+    (marks,) = re.findall(r"MARKS = \[(.*?)\] as const", source)
+    assert json.loads(f"[{marks}]") == list(style.MARKS)
+
+
+def test_each_of_many_classes_has_a_look_of_its_own():
+    looks = [style.of_code(code) for code in range(64)]
+    assert len(set(looks)) == 64
+    assert looks[:2] == [(style.NEGATIVE, "o"), (style.POSITIVE, "P")]

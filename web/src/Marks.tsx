@@ -1,7 +1,7 @@
 /** The marks of classes: each has a shape and a colour of its own, so that either tells classes apart. */
 
 import type { JSX } from "preact";
-import { palette } from "./palette.ts";
+import { MARKS, palette } from "./palette.ts";
 
 type Corner = readonly [number, number];
 
@@ -9,23 +9,23 @@ const ring = (n: number, r: number, turn: number): Corner[] => Array.from({ leng
 const arm = 0.38;
 
 /** Corners of each shape for radius 1; none for a circle. */
-const SHAPES: readonly (readonly Corner[])[] = [
-  [],
-  [[-0.9, -0.9], [0.9, -0.9], [0.9, 0.9], [-0.9, 0.9]],
-  ring(3, 1.3, 0),
-  ring(4, 1.25, 0),
-  [[-arm, -1.15], [arm, -1.15], [arm, -arm], [1.15, -arm], [1.15, arm], [arm, arm], [arm, 1.15], [-arm, 1.15], [-arm, arm], [-1.15, arm], [-1.15, -arm], [-arm, -arm]],
-  ring(3, 1.3, Math.PI),
-  ring(5, 1.1, 0),
-  Array.from({ length: 10 }, (_, k): Corner => ring(10, k % 2 ? 0.55 : 1.35, 0)[k]),
-];
+const SHAPES: Record<(typeof MARKS)[number], readonly Corner[]> = {
+  circle: [],
+  plus: [[-arm, -1.15], [arm, -1.15], [arm, -arm], [1.15, -arm], [1.15, arm], [arm, arm], [arm, 1.15], [-arm, 1.15], [-arm, arm], [-1.15, arm], [-1.15, -arm], [-arm, -arm]],
+  triangle: ring(3, 1.3, 0),
+  diamond: ring(4, 1.25, 0),
+  square: [[-0.9, -0.9], [0.9, -0.9], [0.9, 0.9], [-0.9, 0.9]],
+  "triangle down": ring(3, 1.3, Math.PI),
+  pentagon: ring(5, 1.1, 0),
+  star: Array.from({ length: 10 }, (_, k): Corner => ring(10, k % 2 ? 0.55 : 1.35, 0)[k]),
+};
 
-const corners = (code: number): readonly Corner[] => SHAPES[code % SHAPES.length];
+const corners = (code: number): readonly Corner[] => SHAPES[MARKS[code % MARKS.length]];
 
 /** Colours come round with the shapes, one further each time, so that 64 classes differ. */
 export function colourOf(code: number): string {
   const { classes } = palette.value;
-  return classes[(code + Math.floor(code / SHAPES.length)) % classes.length];
+  return classes[(code + Math.floor(code / MARKS.length)) % classes.length];
 }
 
 /** Add a mark to the path of a canvas. */

@@ -33,8 +33,19 @@ export interface Palette {
   readonly classes: readonly string[];
 }
 
-export const palette = computed<Palette>(() =>
-  dark.value
-    ? { paper: "#14181d", ink: "#f2f4f6", faint: "#98a2ad", grid: "#262c34", outline: "#05070a", plus: "#e69f00", minus: "#56b4e9", wrong: "#ff7a3d", right: "#2fc79a", average: "#2fc79a", pocket: "#e79ac4", tint: 0.13, classes: ["#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#f0e442", "#d55e00", "#5b8ff0", "#b8c0c8"] }
-    : { paper: "#ffffff", ink: "#15191e", faint: "#5b6570", grid: "#e8ebee", outline: "#15191e", plus: "#e69f00", minus: "#0072b2", wrong: "#c44900", right: "#00795a", average: "#00795a", pocket: "#a34a80", tint: 0.11, classes: ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#8a939c"] },
-);
+/** Colours and marks mean the same in Python's pictures: a test compares these with `src/rosenblatt/plot/style.py`. */
+const LIGHT: Palette = {
+  paper: "#ffffff", ink: "#15191e", faint: "#5b6570", grid: "#e8ebee", outline: "#15191e", tint: 0.11,
+  plus: "#0072b2", minus: "#d55e00", wrong: "#b00020", right: "#00795a", average: "#00795a", pocket: "#a34a80",
+  classes: ["#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#882255", "#999933"],
+};
+const DARK: Palette = {
+  paper: "#14181d", ink: "#f2f4f6", faint: "#98a2ad", grid: "#262c34", outline: "#05070a", tint: 0.13,
+  plus: "#56b4e9", minus: "#f08a3c", wrong: "#ff8a93", right: "#2fc79a", average: "#2fc79a", pocket: "#e79ac4",
+  classes: ["#f08a3c", "#56b4e9", "#00b486", "#e79ac4", "#f0e442", "#8f9bff", "#c95f8e", "#b8b36a"],
+};
+
+/** The mark of each class; of two, the first is minus. */
+export const MARKS = ["circle", "plus", "triangle", "diamond", "square", "triangle down", "pentagon", "star"] as const;
+
+export const palette = computed<Palette>(() => (dark.value ? DARK : LIGHT));

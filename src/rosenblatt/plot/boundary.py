@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from itertools import cycle, islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
 
 PLACES_A_SIDE = 240
 """Places along each side of the picture for which regions are predicted."""
-MARKERS = "osD^vPX*<>"
 
 
 def boundary(
@@ -349,11 +347,6 @@ def _clearance(places: Floats, X: Floats) -> Floats:
     return np.array([np.min(np.hypot(*(X - place).T), initial=np.inf) for place in places])
 
 
-def _colours(n_classes: int) -> list[str]:
-    """Return a colour for each class; two classes have those of the negative and the positive side."""
-    return [style.NEGATIVE, style.POSITIVE] if n_classes == 2 else list(islice(cycle(style.PALETTE), n_classes))
-
-
 def _leads(model: Any, places: Any, classes: NDArray[Any]) -> Floats:
     """Return the lead of each class at each place, positive where it is predicted.
 
@@ -375,7 +368,8 @@ def _leads(model: Any, places: Any, classes: NDArray[Any]) -> Floats:
 
 def _tint(ax: Axes, across: Floats, up: Floats, leads: Floats, *, shade: bool) -> None:
     """Colour the regions, and draw the borders between them."""
-    for lead, colour in zip(leads, _colours(len(leads)), strict=True):
+    for code, lead in enumerate(leads):
+        colour, _ = style.of_code(code)
         if not (lead > 0.0).any():
             continue
         if shade:
@@ -386,8 +380,8 @@ def _tint(ax: Axes, across: Floats, up: Floats, leads: Floats, *, shade: bool) -
 
 def _draw_classes(ax: Axes, X: Floats, codes: Ints, labels: list[str]) -> None:
     size = size_of(len(X))
-    looks = zip(labels, _colours(len(labels)), cycle(MARKERS), strict=False)
-    for code, (label, colour, marker) in enumerate(looks):
+    for code, label in enumerate(labels):
+        colour, marker = style.of_code(code)
         points = X[codes == code]
         look: dict[str, Any] = {"facecolors": style.PAPER, "edgecolors": colour, "linewidths": 0.2 * np.sqrt(size)}
         ax.scatter(points[:, 0], points[:, 1], s=size, marker=marker, label=label, zorder=4, **look)

@@ -147,14 +147,14 @@ def _draw_cosine(ax: Axes, found: ProofQuantities, most: float) -> None:
     last = int(found.k[-1])
     k = _thinned(1, last)
     dots: dict[str, Any] = {"marker": "o", "markersize": 4} if last <= 30 else {}
-    ax.plot(k, found.cosine[k], color=style.POSITIVE, linewidth=2, label="of the run", **dots)
+    ax.plot(k, found.cosine[k], color=style.INK, linewidth=2, label="of the run", **dots)
     far = np.geomspace(1, max(most, 1), 300)
     # Steps are equal, so both lines are straight and can be extended beyond the run.
     inner = found.lower[0] + far * (found.lower[1] - found.lower[0])
     norm = found.upper[0] + far * (found.upper[1] - found.upper[0])
     least: Floats = inner / np.sqrt(norm)
-    ax.plot(far, least, color=style.NEGATIVE, linewidth=1.6, linestyle=(0, (5, 2)), label="at least")
-    ax.plot([most], [1], "o", color=style.NEGATIVE, markerfacecolor="white", markersize=6, label="_most")
+    ax.plot(far, least, color=style.POSITIVE, linewidth=1.6, linestyle=(0, (5, 2)), label="at least")
+    ax.plot([most], [1], "o", color=style.POSITIVE, markerfacecolor=style.PAPER, markersize=6, label="_most")
     text = f"1 at $k$ = {most:.3g}" if most < 1000 else f"1 at $k$ ≈ {_count(round(most))}"
     ax.annotate(text, (most, 1), (6, 7), textcoords="offset points", ha="right", fontsize=style.SMALL_FONT_POINTS)
     ax.axhline(1, color=style.FAINT, linewidth=0.8, zorder=0, label="_one")

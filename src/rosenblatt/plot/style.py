@@ -1,23 +1,77 @@
 """The style of all pictures.
 
 The colours are those of Okabe and Ito, which colour-blind people can tell apart. Classes also differ in their
-markers, + and o as on a blackboard, so that nothing is lost in black and white.
+markers, + and o as on a blackboard, so that nothing is lost in black and white. The lab page has the same colours
+and marks, in ``web/src/palette.ts``; a test compares them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-POSITIVE = "#0072B2"
-NEGATIVE = "#D55E00"
-INK = "#222222"
-PAPER = "#FFFFFF"
-FAINT = "#767676"
-HALO = "#F7E98A"
+
+class Colours(NamedTuple):
+    """What each colour means, on pages of one brightness."""
+
+    paper: str
+    ink: str
+    """Lines and text; what a run did, beside the bounds of it."""
+    faint: str
+    halo: str
+    positive: str
+    """The positive class and its side; the lower curve of a bound."""
+    negative: str
+    """The negative class and its side; the upper curve of a bound."""
+    average: str
+    pocket: str
+    more: tuple[str, ...]
+    """Classes after the first two."""
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """One for each class; of two, the first is the negative one."""
+        return (self.negative, self.positive, *self.more)
+
+
+LIGHT = Colours(
+    paper="#FFFFFF",
+    ink="#15191E",
+    faint="#6B737C",
+    halo="#F7E98A",
+    positive="#0072B2",
+    negative="#D55E00",
+    average="#00795A",
+    pocket="#A34A80",
+    more=("#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255", "#999933"),
+)
+DARK = Colours(
+    paper="#14181D",
+    ink="#F2F4F6",
+    faint="#98A2AD",
+    halo="#8A7A1E",
+    positive="#56B4E9",
+    negative="#F08A3C",
+    average="#2FC79A",
+    pocket="#E79AC4",
+    more=("#00B486", "#E79AC4", "#F0E442", "#8F9BFF", "#C95F8E", "#B8B36A"),
+)
+MARKS = {
+    "circle": "o",
+    "plus": "P",
+    "triangle": "^",
+    "diamond": "D",
+    "square": "s",
+    "triangle down": "v",
+    "pentagon": "p",
+    "star": "*",
+}
+"""The mark of each class and matplotlib's name of it; of two classes, the first is the negative one."""
+
+PAPER, INK, FAINT, HALO, POSITIVE, NEGATIVE, AVERAGE, POCKET, _ = LIGHT
 PALETTE = (
     *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"),
     *("#882255", "#999933", "#332288", "#44AA99"),
@@ -62,6 +116,12 @@ def legend_beside(ax: Axes) -> None:
     """Put the legend to the right of the picture."""
     look: dict[str, Any] = {"frameon": False, "fontsize": SMALL_FONT_POINTS, "labelspacing": 0.85}
     ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1), **look)
+
+
+def of_code(code: int) -> tuple[str, str]:
+    """Return the colour and the marker of a class; colours move one further with each round of the marks."""
+    colours, marks = LIGHT.classes, tuple(MARKS.values())
+    return colours[(code + code // len(marks)) % len(colours)], marks[code % len(marks)]
 
 
 def of_class(label: Any) -> str:
