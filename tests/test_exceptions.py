@@ -13,6 +13,7 @@ from rosenblatt import exceptions, registry
 from rosenblatt.cli.options import as_option, in_options
 from rosenblatt.exceptions import (
     ClusterError,
+    DeviceError,
     FormatError,
     Message,
     MissingRoomError,
@@ -143,6 +144,7 @@ CASES = {
     "undecided": (fail(UndecidedError("Allow more time.")), "Allow more time.", None, None),
     "storage": (fail(StorageError("The disk is full.")), "The disk is full.", None, None),
     "cluster": (fail(ClusterError("There are no workers.")), "There are no workers.", None, None),
+    "device": (fail(DeviceError("There is no GPU.")), "There is no GPU.", None, None),
     "training-overflow": (fail(TrainingOverflowError("Scale them.")), "Scale them.", None, None),
     "prediction-overflow": (
         fail(overflow(3)),

@@ -17,6 +17,7 @@
     │   └── ParameterError                  any other argument
     ├── StorageError (also an OSError)      a file that could not be written; the old one is unchanged
     ├── ClusterError (also a RuntimeError)  a Dask cluster that cannot go on
+    ├── DeviceError (also a RuntimeError)   a GPU that is missing, too small or lost, or cannot do what is asked
     ├── MissingRoomError (an ImportError)   a part of the package that this installation was made without
     ├── UndecidedError (also a ValueError)  a proof is needed, but the question is undecided
     ├── TrainingOverflowError               finite data, but weights beyond the largest float
@@ -381,6 +382,12 @@ class ClusterError(RosenblattError, RuntimeError):
     """A Dask cluster cannot go on: its scheduler is lost, it has no workers, or a task ends them."""
 
     code = "cluster"
+
+
+class DeviceError(RosenblattError, RuntimeError):
+    """A GPU is missing, too small or lost, or cannot do what is asked; the message says what can."""
+
+    code = "device"
 
 
 class TrainingOverflowError(RosenblattError, ValueError, OverflowError):
