@@ -31,6 +31,7 @@ CHECKS = (
     "feature_map",
     "lesson_example",
     "recorded",
+    "comparing",
     "hashes",
     "proofs",
     "files",

@@ -1,7 +1,7 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
-import { BoundCard, OutcomeCard, Retina, StepCard, Told, VerdictCard } from "./Cards.tsx";
+import { BoundCard, OutcomeCard, Retina, StepCard, Told, TwoRules, VerdictCard } from "./Cards.tsx";
 import { Dialogs, open } from "./Dialogs.tsx";
 import { takeFile } from "./files.ts";
 import { LessonCard, LessonList, begin, leave } from "./LessonPanel.tsx";
@@ -9,7 +9,7 @@ import { visitInWords } from "./law.ts";
 import { Badge } from "./Marks.tsx";
 import { dark, palette, wide } from "./palette.ts";
 import { Plane, type Tool, arrows, isFlat, planar, seen, tool } from "./Plane.tsx";
-import { averaged, drawnInPython, endInWords, errors, fromPython, here, law, lesson, message, noun, playing, pocketed, redo, redoable, rows, run, say, situation, spoken, state, theme, trainedB, undo, undoable, updates, visit } from "./player.ts";
+import { averaged, disputed, drawnInPython, endInWords, errors, fromPython, here, laneB, law, lesson, message, noun, playing, pocketed, redo, redoable, rows, run, say, situation, spoken, state, theme, trainedB, undo, undoable, updates, visit } from "./player.ts";
 import { cancel, waiting } from "./server.ts";
 import { codeOf } from "./engine.ts";
 import { labelAt } from "./setup.ts";
@@ -39,7 +39,8 @@ function Legend(): JSX.Element {
   const python = fromPython.value;
   const flat = isFlat.value;
   const curved = flat && situation.value.map === "quadratic";
-  const scale = arrows.value;
+  const scale = arrows.a.value;
+  const second = trainedB.value && !python ? arrows.b.value : scale;
   const two = labels.length === 2;
   const { d, n } = rows.value;
   const turns = (w: ArrayLike<number>): boolean => Array.from({ length: d }, (_, j) => w[j]).some((each) => each !== 0);
@@ -53,11 +54,12 @@ function Legend(): JSX.Element {
       {drawnInPython.value && flat && <span>regions: as Python predicts</span>}
       {now && <span><i class="line" /> {two ? (curved ? "curve now" : "line now") : "borders now"}</span>}
       {before && <span><i class="line before" /> before</span>}
-      {lines && averaged.value && <span><i class="line average" /> average</span>}
-      {lines && pocketed.value && <span><i class="line pocket" /> pocket</span>}
+      {lines && (averaged.value || (trainedB.value && laneB.averaged.value)) && <span><i class="line average" /> average</span>}
+      {lines && (pocketed.value || (trainedB.value && laneB.pocketed.value)) && <span><i class="line pocket" /> pocket</span>}
       {!python && visit.value && visit.value.update >= 0 && <span><i class="ring" style={{ borderColor: palette.value.wrong }} /> {noun.value}</span>}
       {wrong && <span><i class="ring small" style={{ borderColor: palette.value.wrong }} /> wrong now</span>}
-      {!python && visit.value && scale > 0 && scale < 1 && <span>arrows × {num(scale)}</span>}
+      {!python && visit.value && scale > 0 && (scale < 1 || second < 1) && <span>arrows × {num(scale)}{second !== scale && `, second rule × ${num(second)}`}</span>}
+      {!python && disputed.value?.includes(1) && <span><i class="frame" /> the two rules disagree</span>}
       {!flat && <span>{seen.value}</span>}
     </p>
   );
@@ -147,10 +149,13 @@ export function App(): JSX.Element {
         </div>
         <div class="cards">
           <OutcomeCard />
+          {both && <TwoRules />}
           {!python && <StepCard />}
+          {both && <StepCard lane={laneB} />}
           {!python && <Retina />}
           <VerdictCard />
           {!python && <BoundCard />}
+          {both && <BoundCard lane={laneB} />}
         </div>
         <div class="side">
           {wide.value && <LessonCard />}

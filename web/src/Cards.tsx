@@ -4,9 +4,9 @@ import { Badge } from "./Marks.tsx";
 import { labelAt } from "./setup.ts";
 import { Refused } from "./document.ts";
 import { Fraction, gcd } from "./exact.ts";
-import { type Piece, hasBound, stepLines, wrongUpdates } from "./law.ts";
+import { type Piece, hasBound, nounOf, stepLines, wrongUpdates } from "./law.ts";
 import { palette } from "./palette.ts";
-import { averaged, bound, checkProof, checked, endInWords, fromPython, machineName, outcome, errors, here, law, message, names, noun, path, pocketed, position, rows, run, showProof, showWidest, situation, state, trainedA, trainedB, updates, verdict, visit } from "./player.ts";
+import { type Lane, checkProof, checked, endInWords, fromPython, goTo, goToVisit, here, laneA, laneB, machineName, message, names, outcome, pace, parting, playing, rows, run, setPace, showProof, showWidest, situation, state, trainedB, verdict, visit } from "./player.ts";
 import { proofOf } from "./proof.ts";
 import { askForBounds, askToDecide, bounds, served, waiting } from "./server.ts";
 import { download } from "./files.ts";
@@ -72,49 +72,55 @@ const Part = ({ piece }: { piece: Piece }): JSX.Element => {
   return "good" in piece ? <span class="good">{piece.good}</span> : <span class="bad">{piece.bad}</span>;
 };
 
+/** What a card is about, where two rules run. */
+const titled = (lane: Lane, alone: string, of: string): string => (!trainedB.value ? alone : `${lane === laneA ? "First" : "Second"} rule: ${of}`);
+const idOf = (lane: Lane, name: string): string => (lane === laneA ? `${name}-title` : `${name}-b-title`);
+
 /** The arithmetic of the step shown. */
-export function StepCard(): JSX.Element {
-  const v = visit.value;
+export function StepCard({ lane = laneA }: { lane?: Lane }): JSX.Element {
+  const v = lane.visit.value;
   const { d, k, n } = rows.value;
-  const made = run.value;
+  const made = lane.run.value;
+  const id = idOf(lane, "step");
+  const title = titled(lane, "This step", "this step");
   if (!v) {
-    const { w } = state.value;
+    const { w } = lane.state.value;
     return (
-      <section class="card" aria-labelledby="step-title">
-        <h2 id="step-title">This step</h2>
+      <section class="card" aria-labelledby={id}>
+        <h2 id={id}>{title}</h2>
         {k > 2 ? <p>The start: one vector of weights for each {made.scheme === "ovo" ? "pair of classes" : "class"}, {w.every((each) => each === 0) ? "all of them zero" : "not zero"}.</p> : <p>The start: <code>w = {vec(w.subarray(0, d))}</code>{made.beta > 0 && <>, <code>b = {num(w[d])}</code></>}.</p>}
-        <p>{n === 0 ? "Draw points in the plane, or choose an example." : made.length === 0 ? endInWords() : made.ordered ? "Step forward to visit the first point." : `Step forward to see the first ${noun.value}.`}</p>
+        <p>{n === 0 ? "Draw points in the plane, or choose an example." : made.length === 0 ? endInWords(made) : made.ordered ? "Step forward to visit the first point." : `Step forward to see the first ${nounOf(lane.law.value)}.`}</p>
       </section>
     );
   }
   const x = rows.value.x.subarray(v.row * d, v.row * d + d);
   return (
-    <section class="card" aria-labelledby="step-title">
-      <h2 id="step-title">This step</h2>
+    <section class="card" aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
       <p>
         Point <b>{v.row + 1}</b>, <Badge code={codeOf(rows.value, v.row)} /> <b>{labelOf(v.row)}</b>{k === 2 && <>, so <code>y = {num(rows.value.y[v.row])}</code></>}, at <code>x = {vec(x)}</code>.
       </p>
       <dl class="sums">
-        {stepLines(made, law.value, v, machineName, situation.value.data.labels).map(({ name, pieces }, at, all) => (
+        {stepLines(made, lane.law.value, v, machineName, situation.value.data.labels).map(({ name, pieces }, at, all) => (
           <>
             <dt key={`t${at}`}>{at && all[at - 1].name === name ? "" : name}</dt>
             <dd key={`d${at}`}>{pieces.map((piece, part) => <Part key={part} piece={piece} />)}</dd>
           </>
         ))}
       </dl>
-      {law.value === null && <p class="small">By which rule this run was trained is not recorded, so only its numbers are shown.</p>}
+      {lane.law.value === null && <p class="small">By which rule this run was trained is not recorded, so only its numbers are shown.</p>}
     </section>
   );
 }
 
 /** Novikoff's two curves: what ⟨w, w*⟩ must be at least, and ‖w‖ at most, after k mistakes. */
-function Curves(): JSX.Element | null {
-  const found = bound.value;
+function Curves({ lane }: { lane: Lane }): JSX.Element | null {
+  const found = lane.bound.value;
   const p = palette.value;
-  const made = run.value;
-  const { rule, config } = trainedA.value;
+  const made = lane.run.value;
+  const { rule, config } = lane.trained.value;
   if (!found || !Number.isFinite(found.most) || config.tie === "half" || made.mistakes === 0) return null;
-  const { lengths, along } = path.value;
+  const { lengths, along } = lane.path.value;
   const total = lengths.length - 1;
   const most = found.most;
   const last = most <= 12 * total + 20 ? Math.max(most * 1.04, total) : total * 1.15;
@@ -128,7 +134,11 @@ function Curves(): JSX.Element | null {
   const X = (k: number): number => L + (k / last) * (W - L - 8);
   const Y = (value: number): number => H - B - ((value - bottom) / (top - bottom)) * (H - B - 8);
   const of = (f: (k: number) => number, upTo: number, n = 60): string => Array.from({ length: n + 1 }, (_, i) => (i / n) ** 2 * upTo).map((k, i) => `${i ? "L" : "M"}${X(k).toFixed(1)} ${Y(f(k)).toFixed(1)}`).join("");
-  const shown = Math.min(updates.value, total);
+  const shown = Math.min(lane.updates.value, total);
+  // The caption says what was looked at: at every mistake of this run, but for the rounding of the curves.
+  const slack = 1e-9 * (top - bottom);
+  const holds = lengths.every((size, k) => size <= upper(k) + slack && along[k] <= size + slack && along[k] >= lower(k) - slack);
+  const than = holds ? "≥" : "·";
   const stride = Math.max(1, Math.ceil(total / 300));
   const trail = (values: Float64Array): string => {
     let d = "";
@@ -152,7 +162,7 @@ function Curves(): JSX.Element | null {
         <text x={W - 8} y={H - 6} font-size="11" fill={p.faint} text-anchor="end">{most <= last ? `${num(Math.floor(most))} mistakes at most` : `${total} mistakes`}</text>
       </svg>
       <figcaption>
-        <span><i class="key" style={{ background: p.minus }} /> {from > 0 || rule.margin > 0 ? "√(‖w₀‖² + k·(η²C² + 2·η·margin))" : "√k·η·C"} ≥ <i class="key" style={{ background: p.ink }} /> ‖w‖ ≥ <i class="key dash" style={{ color: p.ink }} /> ⟨w, w*⟩ ≥ <i class="key" style={{ background: p.plus }} /> {from > 0 ? "⟨w₀, w*⟩ + " : ""}k·η·γ</span>
+        <span><i class="key" style={{ background: p.minus }} /> {from > 0 || rule.margin > 0 ? "√(‖w₀‖² + k·(η²C² + 2·η·margin))" : "√k·η·C"} {than} <i class="key" style={{ background: p.ink }} /> ‖w‖ {than} <i class="key dash" style={{ color: p.ink }} /> ⟨w, w*⟩ {than} <i class="key" style={{ background: p.plus }} /> {from > 0 ? "⟨w₀, w*⟩ + " : ""}k·η·γ</span>
       </figcaption>
     </figure>
   );
@@ -166,27 +176,31 @@ function near(x: Fraction, digits: number, ofRoot = false): string {
   return `${exact && (ofRoot ? exact.times(exact) : exact).minus(x).sign === 0 ? "=" : "≈"} ${text}`;
 }
 
-export function BoundCard(): JSX.Element {
-  const found = bound.value;
-  const made = run.value;
-  const { config, rule } = trainedA.value;
-  const b = trainedB.value;
-  const about = hasBound(law.value) && rows.value.k === 2;
+export function BoundCard({ lane = laneA }: { lane?: Lane }): JSX.Element {
+  const found = lane.bound.value;
+  const made = lane.run.value;
+  const { config, rule } = lane.trained.value;
+  const noun = nounOf(lane.law.value);
+  const updates = lane.updates.value;
+  const [averaged, pocketed] = [lane.averaged.value, lane.pocketed.value];
+  const about = hasBound(lane.law.value) && rows.value.k === 2;
+  const id = idOf(lane, "bound");
+  const first = lane === laneA;
   const moving = made.start.w.some((w) => w !== 0) || rule.margin > 0;
   const within = found !== null && Number.isFinite(found.most);
   const C = rule.beta > 0 ? "C" : "R";
   const R2 = found && found.C2.minus(Fraction.of(rule.beta));
   const size = R2 && R2.minus(Fraction.of(rule.beta)).sign === 0 ? "2R²" : `R² + ${num(rule.beta)}`;
   return (
-    <section class="card" aria-labelledby="bound-title">
-      <h2 id="bound-title">{about ? "Mistakes and the bound" : noun.value === "mistake" ? "Mistakes" : "Updates"}</h2>
+    <section class="card" aria-labelledby={id}>
+      <h2 id={id}>{about ? titled(lane, "Mistakes and the bound", "mistakes and the bound") : noun === "mistake" ? titled(lane, "Mistakes", "mistakes") : "Updates"}</h2>
       <div class="figures">
-        <p><b>{updates.value}</b> <span>so far</span></p>
+        <p><b>{updates}</b> <span>so far</span></p>
         <p><b>{made.mistakes}</b> <span>in this run</span></p>
         {about && <p><b>{within ? `≤ ${num(Math.floor(found.most * (1 + 1e-12)))}` : "–"}</b> <span>in any order</span></p>}
       </div>
-      {noun.value === "update" && <p class="small">On wrong points, where {made.scheme === "direct" ? "another class had as high a score" : "y·f ≤ 0"}: {wrongUpdates(made, updates.value)} of the {updates.value} so far, {wrongUpdates(made, made.mistakes)} in the run.{wrongUpdates(made, made.mistakes) < made.mistakes && " The others corrected points that were right."}</p>}
-      {!about ? <p class="small">Points wrong now: {errors.value} of {rows.value.n}.</p> : found && R2 ? (
+      {noun === "update" && <p class="small">On wrong points, where {made.scheme === "direct" ? "another class had as high a score" : "y·f ≤ 0"}: {wrongUpdates(made, updates)} of the {updates} so far, {wrongUpdates(made, made.mistakes)} in the run.{wrongUpdates(made, made.mistakes) < made.mistakes && " The others corrected points that were right."}</p>}
+      {!about ? <p class="small">Points wrong now: {lane.errors.value} of {rows.value.n}.</p> : found && R2 ? (
         <>
           <p class="small">
             R {near(R2, 4, true)}, {rule.beta > 0 && `C² = ${size} ${near(found.C2, 4)}, `}γ {near(found.gamma2, 4, true)}
@@ -194,24 +208,70 @@ export function BoundCard(): JSX.Element {
             {config.tie === "half" && " Half steps count as half a mistake."}
             {!within && " The bound is larger than 1.8e+308, the largest number that the page can compute with. Scale the data down."}
           </p>
-          <Curves />
+          <Curves lane={lane} />
         </>
       ) : (
-        <p class="small">{verdict.value.kind === "inseparable" ? "No bound holds: it needs a line that separates the classes, and there is none. The run can go on for ever." : !Number.isFinite(rule.beta) ? "There is no bound to show: R², by which the bias moves, is larger than 1.8e+308, the largest number that the page can compute with. Scale the data down." : "The bound needs a separating line that was checked exactly."}</p>
+        <p class="small">{lane.verdict.value.kind === "inseparable" ? "No bound holds: it needs a line that separates the classes, and there is none. The run can go on for ever." : !Number.isFinite(rule.beta) ? "There is no bound to show: R², by which the bias moves, is larger than 1.8e+308, the largest number that the page can compute with. Scale the data down." : "The bound needs a separating line that was checked exactly."}</p>
       )}
-      {about && served.value === "open" && rows.value.n > 1 && bounds.value?.rows !== rows.value && <p class="row"><button type="button" aria-disabled={!!waiting.value} onClick={() => !waiting.value && askForBounds()}>All bounds, from Python</button></p>}
-      {about && bounds.value?.rows === rows.value && <pre class="bounds" tabIndex={0}>{bounds.value.text}</pre>}
-      {(averaged.value || pocketed.value || b) && (
+      {first && about && served.value === "open" && rows.value.n > 1 && bounds.value?.rows !== rows.value && <p class="row"><button type="button" aria-disabled={!!waiting.value} onClick={() => !waiting.value && askForBounds()}>All bounds, from Python</button></p>}
+      {first && about && bounds.value?.rows === rows.value && <pre class="bounds" tabIndex={0}>{bounds.value.text}</pre>}
+      {(averaged || pocketed) && (
         <table class="compare">
-          <thead><tr><th scope="col">hypothesis</th><th scope="col">points wrong</th><th scope="col">{noun.value}s made</th></tr></thead>
+          <thead><tr><th scope="col">hypothesis</th><th scope="col">points wrong</th><th scope="col">{noun}s made</th></tr></thead>
           <tbody>
-            <tr><th scope="row"><i class="line" /> {b ? "first rule" : "this line"}</th><td>{errors.value}</td><td>{updates.value}</td></tr>
-            {averaged.value && <tr><th scope="row"><i class="line average" /> average</th><td>{countErrors(rows.value, rule, averaged.value)}</td><td /></tr>}
-            {pocketed.value && <tr><th scope="row"><i class="line pocket" /> pocket</th><td>{pocketed.value.errors}</td><td>{updates.value > pocketReach(made) && `counted up to ${noun.value} ${pocketReach(made)}`}</td></tr>}
-            {b && <tr><th scope="row">second rule</th><td>{countErrors(rows.value, b.rule, b.run.at(Math.min(position.value, b.run.length)).w)}</td><td>{b.run.updatesAt(Math.min(position.value, b.run.length))} of {b.run.mistakes}</td></tr>}
+            <tr><th scope="row"><i class="line" /> this line</th><td>{lane.errors.value}</td><td>{updates}</td></tr>
+            {averaged && <tr><th scope="row"><i class="line average" /> average</th><td>{countErrors(rows.value, rule, averaged)}</td><td /></tr>}
+            {pocketed && <tr><th scope="row"><i class="line pocket" /> pocket</th><td>{pocketed.errors}</td><td>{updates > pocketReach(made) && `counted up to ${noun} ${pocketReach(made)}`}</td></tr>}
           </tbody>
         </table>
       )}
+    </section>
+  );
+}
+
+/** Two rules beside each other: what they come to here, and where they part. */
+export function TwoRules(): JSX.Element | null {
+  if (!trainedB.value) return null;
+  const both = [laneA, laneB];
+  const { d, k } = rows.value;
+  const part = parting.value;
+  const place = (lane: Lane): string => (part !== null && part < lane.run.value.mistakes ? `point ${lane.run.value.index[part] + 1} at visit ${lane.run.value.positionOf(part)}` : "nothing more");
+  const show = (): void => {
+    playing.value = false;
+    if (pace.value === "mistake") goTo(part! + 1);
+    else goToVisit(Math.min(...both.filter((lane) => part! < lane.run.value.mistakes).map((lane) => lane.run.value.positionOf(part!))));
+  };
+  const lines: [string, (lane: Lane) => string][] = [
+    ["mistakes so far", (lane) => String(lane.updates.value)],
+    ["mistakes in the run", (lane) => String(lane.run.value.mistakes)],
+    ["visits in the run", (lane) => String(lane.run.value.length)],
+    ["points wrong now", (lane) => `${lane.errors.value} of ${rows.value.n}`],
+    ...(k === 2 ? ([
+      ["mistakes at most", (lane) => (lane.bound.value && Number.isFinite(lane.bound.value.most) ? num(Math.floor(lane.bound.value.most * (1 + 1e-12))) : "–")],
+      ["w now", (lane) => vec(lane.state.value.w.subarray(0, d))],
+      ["b now", (lane) => num(lane.state.value.w[d])],
+    ] as [string, (lane: Lane) => string][]) : []),
+  ];
+  return (
+    <section class="card" aria-labelledby="two-title">
+      <h2 id="two-title">Two rules in step</h2>
+      <div class="tools" role="radiogroup" aria-label="In step by">
+        {(["visit", "mistake"] as const).map((each) => (
+          <label key={each} class={pace.value === each ? "tool on" : "tool"}>
+            <input type="radio" name="pace" checked={pace.value === each} onChange={() => setPace(each)} />by {each}
+          </label>
+        ))}
+      </div>
+      <p>{part === null ? "Both correct the same points at the same visits." : part === 0 && both.some((lane) => !lane.run.value.mistakes) ? "Only one of them makes a mistake." : `They part at mistake ${part + 1}: the first corrects ${place(laneA)}, the second ${place(laneB)}.`} {part !== null && <button type="button" class="link" onClick={show}>Show it</button>}</p>
+      <table class="compare">
+        <thead><tr><th scope="col"><span class="hidden">what</span></th><th scope="col">first</th><th scope="col">second</th></tr></thead>
+        <tbody>
+          {lines.map(([name, of]) => {
+            const [one, two] = both.map(of);
+            return <tr key={name} class={one === two ? "" : "differs"}><th scope="row">{name}</th><td>{one}</td><td>{two}{one !== two && <span class="hidden"> (differs)</span>}</td></tr>;
+          })}
+        </tbody>
+      </table>
     </section>
   );
 }

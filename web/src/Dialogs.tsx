@@ -5,7 +5,7 @@ import { toCsv } from "./data.ts";
 import { Refused, toDocument, toJson } from "./document.ts";
 import { download, toPng } from "./files.ts";
 import { pictures } from "./Plane.tsx";
-import { isOwn, letterKeys, message, names, played, position, rows, situation, trainedA, verdict } from "./player.ts";
+import { inVisits, isOwn, letterKeys, message, names, played, rows, situation, trainedA, verdict } from "./player.ts";
 import { proofOf } from "./proof.ts";
 import { served } from "./server.ts";
 import { LONGEST, pythonLines, toFile, toHash } from "./share.ts";
@@ -39,7 +39,7 @@ async function copy(text: string, what: string): Promise<void> {
 function Share(): JSX.Element {
   const address = useSignal("");
   useSignalEffect(() => {
-    const kept = { situation: situation.value, position: position.value };
+    const kept = { situation: situation.value, position: inVisits.value };
     void toHash(kept).then((hash) => (address.value = location.href.split("#")[0] + hash));
   });
   const local = served.value !== "";
@@ -68,7 +68,7 @@ function Share(): JSX.Element {
       )}
       <p class="row">
         {!long && <button type="button" onClick={() => { history.replaceState(null, "", address.value); void copy(address.value, "The address"); }}>Copy the address</button>}
-        {own && <button type="button" onClick={() => download("situation.json", toFile({ situation: situation.value, position: position.value }), "application/json")}>Save as a file</button>}
+        {own && <button type="button" onClick={() => download("situation.json", toFile({ situation: situation.value, position: inVisits.value }), "application/json")}>Save as a file</button>}
       </p>
       <h3>Parts of it</h3>
       <p class="row">

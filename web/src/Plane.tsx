@@ -6,7 +6,7 @@ import { doubles } from "./exact.ts";
 import { hasBound } from "./law.ts";
 import { colourOf, draw, markPath } from "./Marks.tsx";
 import { palette } from "./palette.ts";
-import { averaged, beginDrag, drawnInPython, endDrag, fromPython, here, law, letterKeys, message, path, played, pocketed, position, redo, rows, say, selected, editData, showProof, showWidest, situation, trainedA, trainedB, state, undo, verdict, run } from "./player.ts";
+import { type Lane, beginDrag, disputed, drawnInPython, endDrag, fromPython, lanes, letterKeys, message, played, redo, rows, say, selected, editData, showProof, showWidest, situation, trainedA, trainedB, state, undo, verdict } from "./player.ts";
 import { type Data, labelAt, placeOf, valueOf } from "./setup.ts";
 import { type View, areas, cellsOf, curve, fit, fromX, fromY, grid, half, liftedScore, pixelLine, points, project, segment, shows, ticks, toX, toY } from "./view.ts";
 import { num } from "./words.ts";
@@ -41,7 +41,7 @@ function placesOf(data: Data): Float64Array {
 }
 
 /** The factor by which arrows are drawn in the first plane; 0 where there are none. */
-export const arrows = signal(0);
+export const arrows = { a: signal(0), b: signal(0) };
 
 /** The picture as SVG text, for files. */
 export const pictures: { a: (() => string) | null } = { a: null };
@@ -306,10 +306,8 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
   const carried = useSignal(-1);
   const drag = useRef<{ row: number; moved: boolean; x: number; y: number } | null>(null);
 
-  const trained = useComputed(() => (which === "a" ? trainedA.value : (trainedB.value ?? trainedA.value)));
-  const spot = useComputed(() => Math.min(position.value, trained.value.run.length));
-  const now = useComputed(() => trained.value.run.at(spot.value));
-  const visited = useComputed(() => trained.value.run.visitAt(spot.value));
+  const lane = lanes[which];
+  const { trained, state: now, visit: visited } = lane;
   const quadratic = useComputed(() => situation.value.map === "quadratic" && situation.value.data.features.length === 2);
   const flat = isFlat;
   const along = useComputed(() => !flat.value && isAlong(rows.value, now.value.w));
@@ -344,7 +342,7 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
   }, []);
 
   useSignalEffect(() => {
-    if (which === "a") arrows.value = flat.value && !quadratic.value && fits.value && !fromPython.value ? arrowScale(view.value) : 0;
+    arrows[which].value = flat.value && !quadratic.value && fits.value && !fromPython.value ? arrowScale(view.value, lane) : 0;
   });
   useSignalEffect(() => {
     const [width, height] = size.value;
@@ -354,7 +352,7 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
     if (target.width !== width * ratio || target.height !== height * ratio) [target.width, target.height] = [width * ratio, height * ratio];
     const context = target.getContext("2d")!;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    paint(context, view.value, places.value, rows.value, rows.value.n <= 3000 ? wrongRows(rows.value, trained.value.rule, now.value.w) : null);
+    paint(context, view.value, places.value, rows.value, rows.value.n <= 3000 ? wrongRows(rows.value, trained.value.rule, now.value.w) : null, disputed.value);
   });
 
   const at = (row: number): [number, number] => [toX(view.value, places.value[2 * row]), toY(view.value, places.value[2 * row + 1])];
@@ -495,7 +493,7 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
   const v = view.value;
   const p = palette.value;
   const visit = visited.value;
-  const over = fits.value && <Over v={v} which={which} w={drawn.value} quadratic={quadratic.value} flat={flat.value} at={at} />;
+  const over = fits.value && <Over v={v} which={which} lane={lane} w={drawn.value} quadratic={quadratic.value} flat={flat.value} at={at} />;
   const under = fits.value ? <Under v={v} w={drawn.value} quadratic={quadratic.value} flat={flat.value} along={along.value} at={at} which={which} /> : <text x={20} y={40} fill={p.ink} font-size="15" font-family="system-ui, sans-serif">{TOO_LARGE}</text>;
   const overRef = useRef<SVGSVGElement>(null);
   const underRef = useRef<SVGSVGElement>(null);
@@ -536,7 +534,7 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
           <circle cx={at(visit.row)[0]} cy={at(visit.row)[1]} r={sizeOf(rows.value.n) + 6} fill="none" stroke={visit.update >= 0 ? p.wrong : p.right} stroke-width="3" {...(visit.update >= 0 ? {} : { "stroke-dasharray": "4 3" })} />
         )}
       </svg>
-      {trainedB.value && <p class="caption">{which === "a" ? "First rule" : "Second rule"}: {trained.value.run.updatesAt(spot.value)} of {trained.value.run.mistakes} mistakes</p>}
+      {trainedB.value && <p class="caption">{which === "a" ? "First rule" : "Second rule"}: {lane.updates.value} of {trained.value.run.mistakes} mistakes</p>}
       <svg width={v.width} height={v.height} aria-hidden="true">
         {chosen >= 0 && fits.value && chosen < rows.value.n && <rect x={at(chosen)[0] - 13} y={at(chosen)[1] - 13} width="26" height="26" fill="none" stroke={p.ink} stroke-width="1.5" stroke-dasharray="3 3" />}
         {place && (
@@ -559,7 +557,7 @@ function wrongRows(all: Rows, rule: Rule, w: Weights): Uint8Array | null {
   return Uint8Array.from({ length: all.n }, (_, i) => (predicts(rule.zero, all.y[i], score(all, i, w)) ? 0 : 1));
 }
 
-function paint(context: CanvasRenderingContext2D, v: View, places: Float64Array, all: Rows, wrong: Uint8Array | null): void {
+function paint(context: CanvasRenderingContext2D, v: View, places: Float64Array, all: Rows, wrong: Uint8Array | null, apart: Uint8Array | null): void {
   const p = palette.value;
   const r = sizeOf(all.n);
   context.clearRect(0, 0, v.width, v.height);
@@ -577,19 +575,25 @@ function paint(context: CanvasRenderingContext2D, v: View, places: Float64Array,
       context.stroke();
     }
   }
+  if (!apart?.includes(1)) return;
+  // Points that two rules predict differently stand in a frame.
+  context.lineWidth = 1.6;
+  context.strokeStyle = p.ink;
+  apart.forEach((differs, i) => differs && context.strokeRect(toX(v, places[2 * i]) - r - 4, toY(v, places[2 * i + 1]) - r - 4, 2 * r + 8, 2 * r + 8));
 }
 
 /** The line, its normal, the band, and the update as arrows, above the points. */
-function Over({ v, which, w, quadratic, flat, at }: { v: View; which: "a" | "b"; w: Weights; quadratic: boolean; flat: boolean; at: (row: number) => [number, number] }): JSX.Element {
+function Over({ v, which, lane, w, quadratic, flat, at }: { v: View; which: "a" | "b"; lane: Lane; w: Weights; quadratic: boolean; flat: boolean; at: (row: number) => [number, number] }): JSX.Element {
   const p = palette.value;
   const parts: JSX.Element[] = flat && which === "a" ? [<ProofMarks v={v} at={at} />] : [];
-  const { rule } = which === "a" ? trainedA.value : (trainedB.value ?? trainedA.value);
-  const visit = which === "a" ? run.value.visitAt(here.value) : null;
+  const { rule } = lane.trained.value;
+  const { law } = lane;
+  const [visit, averaged, pocketed] = [lane.visit.value, lane.averaged.value, lane.pocketed.value];
   if (fromPython.value) return <g />;
-  if (rows.value.k > 2) return <g>{flat && !quadratic && which === "a" && <Turns v={v} />}</g>;
+  if (rows.value.k > 2) return <g>{flat && !quadratic && <Turns v={v} lane={lane} />}</g>;
   if (quadratic) parts.push(<path d={curve(v, w).line} stroke={p.ink} stroke-width="2.5" fill="none" />);
   else {
-    const level = which === "a" && !hasBound(law.value) ? 0 : rule.margin > 0 ? rule.margin : clearance(rows.value, w);
+    const level = !hasBound(law.value) ? 0 : rule.margin > 0 ? rule.margin : clearance(rows.value, w);
     if (flat && level > 0) parts.push(<Band v={v} w={w} level={level} />);
     if (visit && visit.update >= 0 && flat) parts.push(<Line v={v} w={visit.before.w} stroke={p.faint} width={1.8} dash="6 5" />);
     parts.push(<Line v={v} w={w} stroke={p.ink} width={2.6} />);
@@ -600,10 +604,10 @@ function Over({ v, which, w, quadratic, flat, at }: { v: View; which: "a" | "b";
       parts.push(<Arrow from={middle} to={[middle[0] + line[0] * 24, middle[1] + line[1] * 24]} stroke={p.ink} width={2} />);
     }
   }
-  if (which === "a" && flat && !quadratic) {
-    if (averaged.value) parts.push(<Line v={v} w={averaged.value} stroke={p.average} width={2.4} dash="10 5" />);
-    if (pocketed.value) parts.push(<Line v={v} w={pocketed.value.w} stroke={p.pocket} width={2.6} dash="2 6" />);
-    const k = arrowScale(v);
+  if (flat && !quadratic) {
+    if (averaged) parts.push(<Line v={v} w={averaged} stroke={p.average} width={2.4} dash="10 5" />);
+    if (pocketed) parts.push(<Line v={v} w={pocketed.w} stroke={p.pocket} width={2.6} dash="2 6" />);
+    const k = arrowScale(v, lane);
     if (visit && k > 0) {
       const origin: [number, number] = [toX(v, 0), toY(v, 0)];
       const tip = (u: ArrayLike<number>): [number, number] => [origin[0] + u[0] * k * v.scale, origin[1] - (u.length > 2 ? u[1] : 0) * k * v.scale];
@@ -631,10 +635,11 @@ function Over({ v, which, w, quadratic, flat, at }: { v: View; which: "a" | "b";
 }
 
 /** The update of several classes as arrows: the vector of each machine that moved, before and after. */
-function Turns({ v }: { v: View }): JSX.Element | null {
+function Turns({ v, lane }: { v: View; lane: Lane }): JSX.Element | null {
   const p = palette.value;
-  const visit = run.value.visitAt(here.value);
-  const k = arrowScale(v);
+  const { run } = lane;
+  const visit = lane.visit.value;
+  const k = arrowScale(v, lane);
   if (!visit || visit.update < 0 || !(k > 0)) return null;
   const d1 = rows.value.d + 1;
   const origin: [number, number] = [toX(v, 0), toY(v, 0)];
@@ -659,8 +664,8 @@ function Turns({ v }: { v: View }): JSX.Element | null {
 }
 
 /** The factor by which arrows of weights are drawn, so that the longest of the run fits. */
-function arrowScale(v: View): number {
-  const { largest } = path.value;
+function arrowScale(v: View, lane: Lane): number {
+  const { largest } = lane.path.value;
   if (!(largest > 0) || played.value?.run.rows.d === 0) return 0;
   const room = (0.4 * Math.min(v.width, v.height)) / v.scale / largest;
   return 2 ** Math.min(0, Math.floor(Math.log2(room)));

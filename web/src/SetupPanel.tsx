@@ -2,14 +2,14 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { EXAMPLES, LECTURES, MAKERS } from "./data.ts";
 import { takeFile, take } from "./files.ts";
-import { change, fromPython, isOwn, law, message, played, rows, run, selected, setConfig, setData, situation, trainedA, trainedB } from "./player.ts";
+import { change, fromPython, isOwn, law, message, played, rows, run, selected, setConfig, setData, setPace, situation, trainedA, trainedB } from "./player.ts";
 import { lawInWords } from "./law.ts";
 import { askLearner, askToTrain, learners, served, waiting } from "./server.ts";
 import { type Config, PLAIN } from "./setup.ts";
 import { num } from "./words.ts";
 
-const Choice = <T extends string | number>({ label, value, options, pick, hint }: { label: string; value: T; options: readonly (readonly [T, string])[]; pick: (value: T) => void; hint?: string }): JSX.Element => (
-  <label class="field">
+export const Choice = <T extends string | number>({ label, value, options, pick, hint, differs = false }: { label: string; value: T; options: readonly (readonly [T, string])[]; pick: (value: T) => void; hint?: string; differs?: boolean }): JSX.Element => (
+  <label class={differs ? "field differs" : "field"}>
     <span>{label}</span>
     <select value={String(value)} title={hint} onChange={(event) => pick(options.find(([each]) => String(each) === event.currentTarget.value)![0])}>
       {options.map(([each, text]) => <option key={String(each)} value={String(each)}>{text}</option>)}
@@ -17,8 +17,8 @@ const Choice = <T extends string | number>({ label, value, options, pick, hint }
   </label>
 );
 
-const Number_ = ({ label, value, low, above, high = 1e6, pick, whole = false }: { label: string; value: number; low?: number; above?: number; high?: number; pick: (value: number) => void; whole?: boolean }): JSX.Element => (
-  <label class="field">
+export const Number_ = ({ label, value, low, above, high = 1e6, pick, whole = false, differs = false }: { label: string; value: number; low?: number; above?: number; high?: number; pick: (value: number) => void; whole?: boolean; differs?: boolean }): JSX.Element => (
+  <label class={differs ? "field differs" : "field"}>
     <span>{label}</span>
     <input
       type="text"
@@ -44,15 +44,17 @@ function Rule({ which }: { which: "a" | "b" }): JSX.Element {
   const set = (part: Partial<Config>): void => setConfig(which, part);
   const { rule } = which === "a" ? trainedA.value : trainedB.value!;
   const many = rows.value.d > 2 || rows.value.k > 2;
+  const other = situation.value[which === "a" ? "b" : "a"];
+  const differs = (name: keyof Config): boolean => other !== null && other[name] !== config[name];
   return (
     <div class="fields">
-      <Choice label="Bias" value={config.bias} options={[["unit", "moves by η"], ["radius", "moves by η·R²"], ["none", "none"]]} pick={(bias) => set({ bias })} />
-      <Number_ label="Step η" value={config.eta} above={0} pick={(eta) => set({ eta })} />
-      <Number_ label="Margin" value={config.margin} low={0} pick={(margin) => set({ margin })} />
-      {rows.value.k > 2 && <Choice label="Classes" value={config.scheme} options={[["direct", "compared"], ["ovr", "each against the rest"], ["ovo", "in pairs"]]} pick={(scheme) => set({ scheme })} />}
-      <Choice label="A tie is" value={config.tie} options={TIES} pick={(tie) => set({ tie })} />
-      {config.tie === "sign" && <Choice label="Sign of 0" value={config.zero} options={[[-1, "negative"], [1, "positive"]]} pick={(zero) => set({ zero })} />}
-      <Choice label="Order" value={config.order} options={[["cyclic", "as listed"], ["shuffle", "shuffled"], ["random", "at random"], ["given", "given"]]} pick={(order) => set({ order, given: order === "given" && !config.given.length ? [Array.from({ length: rows.value.n }, (_, i) => i)] : config.given })} />
+      <Choice label="Bias" value={config.bias} differs={differs("bias")} options={[["unit", "moves by η"], ["radius", "moves by η·R²"], ["none", "none"]]} pick={(bias) => set({ bias })} />
+      <Number_ label="Step η" value={config.eta} differs={differs("eta")} above={0} pick={(eta) => set({ eta })} />
+      <Number_ label="Margin" value={config.margin} differs={differs("margin")} low={0} pick={(margin) => set({ margin })} />
+      {rows.value.k > 2 && <Choice label="Classes" value={config.scheme} differs={differs("scheme")} options={[["direct", "compared"], ["ovr", "each against the rest"], ["ovo", "in pairs"]]} pick={(scheme) => set({ scheme })} />}
+      <Choice label="A tie is" value={config.tie} differs={differs("tie")} options={TIES} pick={(tie) => set({ tie })} />
+      {config.tie === "sign" && <Choice label="Sign of 0" value={config.zero} differs={differs("zero")} options={[[-1, "negative"], [1, "positive"]]} pick={(zero) => set({ zero })} />}
+      <Choice label="Order" value={config.order} differs={differs("order")} options={[["cyclic", "as listed"], ["shuffle", "shuffled"], ["random", "at random"], ["given", "given"]]} pick={(order) => set({ order, given: order === "given" && !config.given.length ? [Array.from({ length: rows.value.n }, (_, i) => i)] : config.given })} />
       {(config.order === "shuffle" || config.order === "random") && <p class="field"><span>Draw {config.orderSeed}</span><button type="button" onClick={() => set({ orderSeed: config.orderSeed + 1 })}>Draw again</button></p>}
       {config.order === "given" && (
         <label class="field tall">
@@ -68,7 +70,7 @@ function Rule({ which }: { which: "a" | "b" }): JSX.Element {
           />
         </label>
       )}
-      <Choice label="Start" value={config.start} options={[["zero", "zero"], ["first", "the first point"], ["random", "random"], ["given", "given"]]} pick={(start) => set({ start, w0: start === "given" && !config.w0.length ? Array.from(run.value.start.w) : config.w0 })} />
+      <Choice label="Start" value={config.start} differs={differs("start")} options={[["zero", "zero"], ["first", "the first point"], ["random", "random"], ["given", "given"]]} pick={(start) => set({ start, w0: start === "given" && !config.w0.length ? Array.from(run.value.start.w) : config.w0 })} />
       {config.start === "random" && <p class="field"><span>Draw {config.startSeed}</span><button type="button" onClick={() => set({ startSeed: config.startSeed + 1 })}>Draw again</button></p>}
       {config.start === "given" && !many && (
         <div class="field tall">
@@ -83,13 +85,9 @@ function Rule({ which }: { which: "a" | "b" }): JSX.Element {
           </span>
         </div>
       )}
-      <Number_ label="Most passes" value={config.passes} low={1} high={5000} whole pick={(passes) => set({ passes })} />
-      {which === "a" && (
-        <>
-          <label class="check"><input type="checkbox" checked={config.average} onChange={(event) => set({ average: event.currentTarget.checked })} /> average of all lines so far</label>
-          <label class="check"><input type="checkbox" checked={config.pocket} onChange={(event) => set({ pocket: event.currentTarget.checked })} /> pocket: the best line so far</label>
-        </>
-      )}
+      <Number_ label="Most passes" value={config.passes} differs={differs("passes")} low={1} high={5000} whole pick={(passes) => set({ passes })} />
+      <label class="check"><input type="checkbox" checked={config.average} onChange={(event) => set({ average: event.currentTarget.checked })} /> average of all lines so far</label>
+      <label class="check"><input type="checkbox" checked={config.pocket} onChange={(event) => set({ pocket: event.currentTarget.checked })} /> pocket: the best line so far</label>
       {config.bias === "radius" && <p class="small">R² = {num(rule.beta)}</p>}
     </div>
   );
@@ -203,5 +201,6 @@ function openRun({ data, a }: (typeof LECTURES)[number]): void {
 
 export function toggleCompare(): void {
   const now = situation.value;
+  setPace("visit");
   change({ ...now, b: now.b ? null : { ...PLAIN, ...now.a, average: false, pocket: false } }, { keep: true });
 }

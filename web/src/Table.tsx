@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { type Run, codeOf, isRight, predicted, score } from "./engine.ts";
-import { fromPython, goTo, law, machineName, names, noun, playing, rows, run, selected, situation, state, trainedA, updates, visit } from "./player.ts";
+import { fromPython, goToVisit, law, machineName, names, noun, rows, run, selected, situation, state, trainedA, updates, visit } from "./player.ts";
 import { hasBound } from "./law.ts";
 import { Badge } from "./Marks.tsx";
 import { labelAt } from "./setup.ts";
@@ -124,7 +124,7 @@ function Log(): JSX.Element {
             const { w } = made.at(place);
             return (
               <tr key={k}>
-                <th scope="row"><button type="button" class="link" onClick={() => { playing.value = false; goTo(place); }}>{k + 1}</button></th>
+                <th scope="row"><button type="button" class="link" onClick={() => goToVisit(place)}>{k + 1}</button></th>
                 <td class="number">{made.passAt(place)}</td>
                 <td class="number">{made.index[k] + 1}</td>
                 <td class="number">{num(made.score[k])}</td>

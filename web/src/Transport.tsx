@@ -2,7 +2,7 @@ import { useSignalEffect } from "@preact/signals";
 import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
 import { palette } from "./palette.ts";
-import { fromPython, goTo, here, lastMistake, lastPass, length, nextMistake, nextPass, noun, playing, position, run, SPEEDS, speed, stepBy, togglePlay, trainedB, updates } from "./player.ts";
+import { fromPython, goTo, here, laneB, lastMistake, lastPass, length, nextMistake, nextPass, noun, pace, playing, position, run, SPEEDS, speed, stepBy, togglePlay, trainedB, updates } from "./player.ts";
 
 const ICONS: Record<string, string> = {
   start: "M4 4h2v12H4zM16 4v12L7 10z",
@@ -42,12 +42,13 @@ function Ticks(): JSX.Element {
     const context = target.getContext("2d")!;
     context.scale(ratio, ratio);
     const at = (place: number): number => 8 + (place / total) * (width - 16);
+    const counted = trainedB.value !== null && pace.value === "mistake";
     context.fillStyle = p.faint;
-    if (made.passes.length < width / 4) for (const bound of made.bounds) context.fillRect(Math.round(at(bound)), 9, 1, 5);
+    if (!counted && made.passes.length < width / 4) for (const bound of made.bounds) context.fillRect(Math.round(at(bound)), 9, 1, 5);
     context.fillStyle = p.wrong;
     let last = -1;
     for (let k = 0; k < made.mistakes; k++) {
-      const x = Math.round(at(made.positionOf(k)));
+      const x = Math.round(at(counted ? k + 1 : made.positionOf(k)));
       if (x !== last) context.fillRect(x, 0, Math.max(1, Math.min(2, (width / total) * 0.6)), 8);
       last = x;
     }
@@ -96,8 +97,8 @@ export function Transport(): JSX.Element {
           max={total}
           step={1}
           value={position.value}
-          aria-label={`Position in the run, in ${unit}s`}
-          aria-valuetext={`${unit} ${here.value} of ${total}${made.ordered ? `, ${noun.value} ${updates.value} of ${made.mistakes}` : ""}`}
+          aria-label={`Position in the run, in ${trainedB.value && pace.value === "mistake" ? noun.value : unit}s`}
+          aria-valuetext={`${unit} ${here.value} of ${made.length}${made.ordered ? `, ${noun.value} ${updates.value} of ${made.mistakes}` : ""}`}
           onInput={(event) => {
             playing.value = false;
             goTo(Number(event.currentTarget.value));
@@ -124,7 +125,7 @@ export function Transport(): JSX.Element {
           <span>{unit} <b>{here.value}</b> of {made.length}</span>
           <span>pass <b>{pass}</b> of {made.passes.length}</span>
           {made.ordered && <span>{noun.value} <b>{updates.value}</b> of {made.mistakes}</span>}
-          {trainedB.value && <span>second rule: <b>{trainedB.value.run.updatesAt(Math.min(position.value, trainedB.value.run.length))}</b> of {trainedB.value.run.mistakes}</span>}
+          {trainedB.value && <span>second rule: <b>{laneB.updates.value}</b> of {trainedB.value.run.mistakes}</span>}
         </p>
       </div>
     </section>

@@ -3,7 +3,7 @@ import { App } from "./App.tsx";
 import { answer } from "./bridge.ts";
 import { Refused } from "./document.ts";
 import { take } from "./files.ts";
-import { goTo, message, position, run, situation, startClock, change } from "./player.ts";
+import { goTo, message, position, situation, startClock, state, change } from "./player.ts";
 import { connect } from "./server.ts";
 import { fromHash } from "./share.ts";
 
@@ -32,7 +32,7 @@ async function fromAddress(): Promise<void> {
 
 if (typeof document !== "undefined") {
   rosenblattLab.state = () => {
-    const { w, u, visits } = run.value.at(Math.min(position.value, run.value.length));
+    const { w, u, visits } = state.value;
     return JSON.stringify({ position: position.value, w: Array.from(w, String), u: Array.from(u, String), visits, rows: situation.value.data.X.length });
   };
   const root = document.getElementById("app")!;

@@ -1,10 +1,10 @@
 /** The state of the page: the situation, the runs it leads to, and where in them the page is. */
 
-import { batch, computed, effect, signal } from "@preact/signals";
+import { type ReadonlySignal, batch, computed, effect, signal } from "@preact/signals";
 import { type Bound, boundBy, widePadded } from "./bound.ts";
 import { EXAMPLES } from "./data.ts";
 import { type Played, Refused } from "./document.ts";
-import { type Best, type Rows, type Rule, type Visit, type Weights, Run, average, classWeights, countErrors, machineNameOf, move, pocket } from "./engine.ts";
+import { type Best, type Rows, type Rule, type State, type Visit, type Weights, Run, average, classWeights, countErrors, machineNameOf, move, pocket, predicted } from "./engine.ts";
 import { type Law, hasBound, lawOf, nounOf } from "./law.ts";
 import { Fraction, type Verdict, argmaxHolds, checkCombination, checkLine, decide, gcd, hull } from "./exact.ts";
 import { checkProof as proved } from "./proof.ts";
@@ -85,16 +85,89 @@ export const trainedB = computed<Trained | null>(() => {
   const { b } = situation.value;
   return b === null || played.value ? null : runOf(rows.value, b, hurried.value ? 200_000 : MOST_VISITS);
 });
-export const run = computed(() => trainedA.value.run);
-export const length = computed(() => Math.max(run.value.length, trainedB.value?.run.length ?? 0));
-export const here = computed(() => Math.min(position.value, run.value.length));
-export const visit = computed<Visit | null>(() => run.value.visitAt(here.value));
-export const state = computed(() => run.value.at(here.value));
-export const updates = computed(() => run.value.updatesAt(here.value));
-export const averaged = computed<Weights | null>(() => (situation.value.a.average ? average(state.value) : null));
-const best = computed<Best[]>(() => (situation.value.a.pocket ? pocket(run.value, trainedA.value.rule.zero) : []));
-export const pocketed = computed<Best | null>(() => best.value.findLast((each) => each.updates <= updates.value) ?? null);
-export const errors = computed(() => countErrors(rows.value, trainedA.value.rule, state.value.w));
+/** Two rules run in step: after as many visits, or after as many mistakes. */
+export const pace = signal<"visit" | "mistake">("visit");
+const byMistake = computed(() => pace.value === "mistake" && trainedB.value !== null);
+
+/** Where in a run the page is: `position` counts visits; in step by mistake it counts mistakes, and then the end. */
+function placeIn(made: Run, at: number): number {
+  if (!byMistake.value) return Math.min(at, made.length);
+  return at <= 0 ? 0 : at <= made.mistakes ? made.positionOf(at - 1) : made.length;
+}
+
+/** One of the runs shown, where the page is in it, and what follows from both. */
+export interface Lane {
+  readonly trained: ReadonlySignal<Trained>;
+  readonly law: ReadonlySignal<Law | null>;
+  readonly run: ReadonlySignal<Run>;
+  readonly here: ReadonlySignal<number>;
+  readonly visit: ReadonlySignal<Visit | null>;
+  readonly state: ReadonlySignal<State>;
+  readonly updates: ReadonlySignal<number>;
+  readonly errors: ReadonlySignal<number>;
+  readonly averaged: ReadonlySignal<Weights | null>;
+  readonly pocketed: ReadonlySignal<Best | null>;
+  readonly verdict: ReadonlySignal<Verdict>;
+  readonly bound: ReadonlySignal<Bound | null>;
+  readonly path: ReadonlySignal<Path>;
+}
+
+function laneOf(trained: ReadonlySignal<Trained>, law: ReadonlySignal<Law | null>, judge: (made: Run) => Verdict): Lane {
+  const run = computed(() => trained.value.run);
+  const here = computed(() => placeIn(run.value, position.value));
+  const state = computed(() => run.value.at(here.value));
+  const updates = computed(() => run.value.updatesAt(here.value));
+  const best = computed<Best[]>(() => (trained.value.config.pocket ? pocket(run.value, trained.value.rule.zero) : []));
+  const verdict = computed(() => judge(run.value));
+  const bound = computed(() => boundOf(trained.value, law.value, verdict.value));
+  return {
+    trained,
+    law,
+    run,
+    here,
+    state,
+    updates,
+    verdict,
+    bound,
+    visit: computed(() => run.value.visitAt(here.value)),
+    errors: computed(() => countErrors(rows.value, trained.value.rule, state.value.w)),
+    averaged: computed(() => (trained.value.config.average ? average(state.value) : null)),
+    pocketed: computed(() => best.value.findLast((each) => each.updates <= updates.value) ?? null),
+    path: computed(() => pathOf(run.value, bound.value)),
+  };
+}
+
+export const laneA = laneOf(trainedA, law, (made) => judgeData(situation.value.a.bias !== "none", made));
+const secondOf = computed(() => trainedB.value ?? trainedA.value);
+export const laneB = laneOf(secondOf, computed(() => lawOf(secondOf.value.rule)), (made) => {
+  const [first, second] = [situation.value.a, secondOf.value.config].map(({ bias }) => bias !== "none");
+  return first === second ? verdict.value : judgeData(second, made);
+});
+export const lanes = { a: laneA, b: laneB };
+export const { run, here, visit, state, updates, averaged, pocketed, errors, verdict, bound, path } = laneA;
+
+const lengthOf = (made: Run): number => (byMistake.value ? made.mistakes + 1 : made.length);
+export const length = computed(() => Math.max(lengthOf(run.value), trainedB.value ? lengthOf(laneB.run.value) : 0));
+/** The position in visits, which means the same whatever is compared. */
+export const inVisits = computed(() => (byMistake.value ? here.value : position.value));
+
+/** The first mistake, from 0, by which two rules differ; null where they correct the same points at the same visits. */
+export const parting = computed<number | null>(() => {
+  if (!trainedB.value) return null;
+  const [one, two] = [laneA.run.value, laneB.run.value];
+  const most = Math.min(one.mistakes, two.mistakes);
+  for (let k = 0; k < most; k++) if (one.visit[k] !== two.visit[k] || one.index[k] !== two.index[k] || one.machine[k] !== two.machine[k]) return k;
+  return one.mistakes === two.mistakes ? null : most;
+});
+
+/** Which points the two rules predict differently at this place; null where nothing is compared. */
+export const disputed = computed<Uint8Array | null>(() => {
+  const b = trainedB.value;
+  if (!b || rows.value.n > 3000) return null;
+  const [one, two] = [laneA.state.value.w, laneB.state.value.w];
+  const { rule } = trainedA.value;
+  return Uint8Array.from({ length: rows.value.n }, (_, i) => (predicted(rows.value, rule, i, one) === predicted(rows.value, b.rule, i, two) ? 0 : 1));
+});
 
 /** What Python's model predicts for the rows shown; it stands in the place of the run, its steps and its bound. */
 export const fromPython = computed<Outcome | null>(() => (outcome.value?.rows === rows.value ? outcome.value : null));
@@ -112,8 +185,7 @@ export function keepProof(about: Rows, found: Verdict): void {
   proofs.value = [...proofs.peek().slice(-19), { rows: about, verdict: found }];
 }
 
-export const verdict = computed<Verdict>(() => {
-  const bias = situation.value.a.bias !== "none";
+function judgeData(bias: boolean, made: Run): Verdict {
   const all = rows.value;
   if (!all.n) return { kind: "undecided", why: "There are no points yet. Draw some, or choose an example." };
   if (sameRows(projected.value, all)) return { kind: "undecided", why: "These points are a projection. What holds for them need not hold for the table behind them." };
@@ -122,9 +194,9 @@ export const verdict = computed<Verdict>(() => {
   if (known) return known.verdict;
   if (all.k === 2 && (!all.y.includes(1) || !all.y.includes(-1))) return { kind: "undecided", why: "There is only one class. Add a point of the other." };
   const by = all.k > 2 ? byScores : bySpace;
-  const found = by(run.value, bias);
+  const found = by(made, bias);
   return found.kind === "undecided" && played.value ? by(ownA.value.run, bias) : found;
-});
+}
 effect(() => {
   if (rows.value.k > 2 || rows.value.d > 2) keepProof(rows.value, verdict.value);
 });
@@ -172,18 +244,16 @@ function bySpace(made: Run, bias: boolean): Verdict {
   return { kind: "undecided", why: "The run found no separating line, and that alone proves nothing. With more than two features, `rosenblatt certify` decides it." };
 }
 
-export const bound = computed<Bound | null>(() => {
+function boundOf({ rule, run: made }: Trained, law: Law | null, found: Verdict): Bound | null {
   const all = rows.value;
-  const { rule } = trainedA.value;
-  const found = verdict.value;
-  if (found.kind !== "separable" || !hasBound(law.value) || !Number.isFinite(rule.beta)) return null;
-  const w0 = run.value.start.w;
+  if (found.kind !== "separable" || !hasBound(law) || !Number.isFinite(rule.beta)) return null;
+  const w0 = made.start.w;
   const part = all.d <= 2 ? corners(all) : all;
   const candidates = Array.from({ length: Math.min(part.n, 2000) }, (_, i) => i);
   const lines = [[...found.w, found.b], widePadded(part, rule.beta, candidates)];
   const bounds = lines.map((line) => line && boundBy(part, rule, w0, line));
   return bounds.reduce((a, b) => (a === null ? b : b === null || a.most <= b.most ? a : b), null);
-});
+}
 
 /** The corners of the hulls of both classes in the plane: among them are the rows of the least y·f and of the largest ‖x‖. */
 function corners(all: Rows): Rows {
@@ -193,13 +263,18 @@ function corners(all: Rows): Rows {
   return { x: Float64Array.from(which.flatMap((i) => Array.from(x.subarray(i * d, i * d + d)))), y: Int8Array.from(which, (i) => y[i]), n: which.length, d, k: 2 };
 }
 
+interface Path {
+  readonly lengths: Float64Array;
+  readonly along: Float64Array;
+  readonly largest: number;
+}
+
 /** ‖w‖ and ⟨w, w*⟩ after each update, of weights padded with b/√β, and the largest ‖w‖ in the plane. */
-export const path = computed(() => {
-  const made = run.value;
+function pathOf(made: Run, found: Bound | null): Path {
   const w = made.start.w.slice();
   const d = made.rows.d;
   const count = Math.min(made.mistakes, 20_000);
-  const star = bound.value?.w ?? null;
+  const star = found?.w ?? null;
   const { beta } = made;
   const starLength = star ? Math.sqrt(norm2(star, beta)) : 1;
   const lengths = new Float64Array(count + 1);
@@ -222,7 +297,7 @@ export const path = computed(() => {
     for (const [m, c] of made.movesAt(k)) move(made.rows, made.index[k], c, beta, w, m);
   }
   return { lengths, along, largest };
-});
+}
 
 function norm2(w: ArrayLike<number>, beta: number): number {
   const d = w.length - 1;
@@ -366,7 +441,23 @@ export function stepBy(by: number): void {
   goTo(position.value + by);
 }
 
+/** Go to a position that counts visits. */
+export function goToVisit(place: number): void {
+  playing.value = false;
+  goTo(!byMistake.value ? place : place >= run.value.length ? run.value.mistakes + 1 : run.value.updatesAt(place));
+}
+
+/** Let two rules run in step by visit or by mistake; the first stays where it is. */
+export function setPace(next: "visit" | "mistake"): void {
+  const place = here.value;
+  batch(() => {
+    pace.value = next;
+    goToVisit(place);
+  });
+}
+
 export function nextMistake(): void {
+  if (byMistake.value) return stepBy(1);
   playing.value = false;
   const made = run.value;
   const k = updates.value;
@@ -374,6 +465,7 @@ export function nextMistake(): void {
 }
 
 export function lastMistake(): void {
+  if (byMistake.value) return stepBy(-1);
   playing.value = false;
   const made = run.value;
   let k = updates.value - 1;
@@ -382,13 +474,15 @@ export function lastMistake(): void {
 }
 
 export function nextPass(): void {
-  playing.value = false;
-  goTo(run.value.bounds.find((each) => each > here.value) ?? length.value);
+  const from = position.value;
+  const bound = run.value.bounds.find((each) => each > here.value);
+  if (bound === undefined) return stepBy(Infinity);
+  goToVisit(bound);
+  if (position.value <= from) goTo(from + 1); // a pass without a mistake
 }
 
 export function lastPass(): void {
-  playing.value = false;
-  goTo(run.value.bounds.findLast((each) => each < here.value) ?? 0);
+  goToVisit(run.value.bounds.findLast((each) => each < here.value) ?? 0);
 }
 
 export function togglePlay(): void {

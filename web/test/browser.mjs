@@ -372,6 +372,47 @@ const checks = {
     await sound(page);
   },
 
+  async comparing() {
+    const page = await fresh();
+    await press(page, "Compare");
+    await page.getByLabel("Step η").nth(1).fill("4");
+    await page.keyboard.press("Tab");
+    must((await page.locator(".field.differs").allTextContents()).every((each) => each.startsWith("Step η")) && (await page.locator(".field.differs").count()) === 2, "the step that differs is not marked");
+    await press(page, "Next mistake");
+    const row = async (name) => (await page.locator("table.compare tr", { hasText: name }).first().locator("td").allTextContents()).map((each) => each.replace(" (differs)", ""));
+    const numbers = (text) => text.match(/[−\d.]+/g).map((each) => Number(each.replace("−", "-")));
+    const [one, two] = (await row("w now")).map(numbers);
+    must(one.length === 2 && one.every((each, j) => 4 * each === two[j]), `the second w is ${two}, the first ${one}`);
+    must((await page.locator("tr.differs th").allTextContents()).join() === "w now,b now", (await page.locator("tr.differs th").allTextContents()).join());
+    for (const which of ["a", "b"]) must((await page.locator(`.plane[data-which=${which}] svg text`, { hasText: /^w$/ }).count()) === 1, `plane ${which} shows no w`);
+    must((await page.locator("section[aria-labelledby=step-b-title] .sums").innerText()).includes("4·1·"), "the second rule shows no arithmetic of its own");
+    must((await page.locator("section[aria-labelledby=bound-b-title] .figures").innerText()).includes("≤ 31"), "the second rule shows no bound");
+    must(await page.getByText("Both correct the same points at the same visits.").isVisible(), "two runs that differ in η alone are said to part");
+    // Another order: the runs part, and in step by mistake both have made as many, until one has no more.
+    await example(page, "AND");
+    await page.getByRole("combobox", { name: "Order", exact: true }).nth(1).selectOption("shuffle");
+    must((await page.locator("section[aria-labelledby=two-title]").innerText()).includes("They part at mistake"), await page.locator("section[aria-labelledby=two-title]").innerText());
+    await page.getByText("by mistake", { exact: true }).click();
+    const [most, other] = (await row("mistakes in the run")).map(Number);
+    must(most !== other, "both make the same number of mistakes");
+    for (let k = 1; k <= Math.max(most, other); k++) {
+      await press(page, "Step (");
+      const so = (await row("mistakes so far")).map(Number);
+      must(so[0] === Math.min(k, most) && so[1] === Math.min(k, other), `after ${k} mistakes the page shows ${so}`);
+    }
+    await press(page, "To the end");
+    must((await row("points wrong now")).every((each) => each === "0 of 4"), "the ends are not shown");
+    const last = await page.evaluate(() => JSON.parse(rosenblattLab.state()).visits);
+    await page.getByText("by visit", { exact: true }).click();
+    must(JSON.parse(await page.evaluate(() => rosenblattLab.state())).visits === last, "the first rule moves when the step changes");
+    await page.getByRole("button", { name: "Show it" }).click();
+    const [a, b] = await Promise.all(["step", "step-b"].map((id) => page.locator(`section[aria-labelledby=${id}-title]`).innerText()));
+    must(a !== b.replace("Second", "First"), "the place where they part is not shown");
+    await page.setViewportSize({ width: 390, height: 800 });
+    must((await page.evaluate(() => document.documentElement.scrollWidth)) <= 390, "two planes are too wide for a phone");
+    await sound(page);
+  },
+
   async hashes() {
     for (const hash of ["#v1.", "#v1.AAAA", "#v2.abc", "#x", "#v1.%%%", "#v1.S0ksSQQA", `#v1.${"A".repeat(5000)}`]) {
       const page = await fresh({}, hash);
