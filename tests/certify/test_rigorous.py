@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -11,7 +14,7 @@ from scipy.sparse import csr_array
 import rosenblatt as rb
 from rosenblatt.certify import InseparableVerdict, Separable, rigorous, shortcuts
 from rosenblatt.certify.algebra import BLAS, FIXED
-from rosenblatt.certify.decide import decide_in_floats
+from rosenblatt.certify.decide import choose_least, decide_in_floats
 from rosenblatt.certify.problem import Direction, SeparationProblem
 from rosenblatt.certify.rigorous import (
     bound_norm,
@@ -380,3 +383,41 @@ def test_wide_sparse_rows_peel_to_a_plane():
         found = rb.certify(X, y)
     assert found.verdict == "separable"
     assert found.verify(X, y)
+
+
+def test_the_first_of_equal_margins_are_chosen():
+    values = np.random.default_rng(0).integers(0, 20, 5000).astype(float)
+    assert sorted(choose_least(values, 700)) == sorted(np.argsort(values, kind="stable")[:700])
+
+
+ENDS = """
+import warnings
+import numpy as np
+import rosenblatt as rb
+warnings.simplefilter("ignore")
+for seed, (n, d, wrong) in enumerate([(900, 12, 0.1), (400, 40, 0.1), (5000, 6, 0.003)]):
+    r = np.random.default_rng(seed)
+    whole, X = r.integers(0, 4, (n, d)).astype(float), r.standard_normal((n, d))
+    dependent = np.round(np.column_stack([X, X[:, 0], np.eye(4)[r.integers(0, 4, n)]]) * 64.0) / 64.0
+    dependent[:, d] = dependent[:, 1] + dependent[:, 2]
+    for rows in (X, whole, dependent):
+        y = ((rows * np.arange(rows.shape[1])).sum(axis=1) > 2 * d) ^ (r.random(n) < wrong)
+        model = rb.Perceptron().fit(rows, y)
+        found = model.__dict__["certificate_"]
+        print(model.stop_reason_, model.n_iter_, type(found).__name__, vars(found) | {"kept": None})
+"""
+
+
+@pytest.mark.slow
+def test_a_fit_ends_alike_with_another_blas_and_another_processor():
+    from numpy._core._multiarray_umath import __cpu_dispatch__ as faster
+
+    plain = {"OPENBLAS_CORETYPE": "Prescott", "NPY_DISABLE_CPU_FEATURES": " ".join(faster)}
+    ends = [
+        subprocess.run(
+            [sys.executable, "-c", ENDS], env=os.environ | more, capture_output=True, text=True, check=True
+        )
+        for more in ({}, plain)
+    ]
+    assert ends[0].stdout == ends[1].stdout
+    assert ends[0].stdout.count("inseparable") >= 9

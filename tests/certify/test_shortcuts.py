@@ -102,5 +102,5 @@ def test_rows_left_are_those_that_no_feature_forces(dtype, bias, data):
         shown = peel(np.array(rows, dtype), y, bias=bias)
     assert set(np.flatnonzero(shown.left)) == left_by_definition(rows, y, bias)
     if not shown.left.any():
-        w = shown.normal(np.array(rows), y, None)
+        w = shown.normal(np.array(rows), None)
         assert (y * (np.array(rows) @ w[:-1] + w[-1]) > 0.0).all()

@@ -19,7 +19,7 @@ from rosenblatt.certify.sides import bias_of
 from rosenblatt.certify.simplex import Meeting, Simplex
 from rosenblatt.certify.time_limit import PYTHON, Clock, exact_work
 from rosenblatt.loops.passes import scores
-from rosenblatt.typing import Ints
+from rosenblatt.typing import Floats, Ints
 
 # These choose what is tried next, and decide nothing.
 SMALL_VALUES = 1000  # problems of up to this many values are solved exactly at once
@@ -129,7 +129,7 @@ def _decide_peeled(
         last[-1] = nearest(*found.b.as_integer_ratio())
         with np.errstate(under="ignore", over="ignore"):
             last[used] = np.ldexp(found.v.high[: part.d], -part.scale)
-    w = peeling.normal(problem.matrix.X, problem.y, last)
+    w = peeling.normal(problem.matrix.X, last)
     direction = problem.direction(w[:-1]) if np.isfinite(w).all() else None
     return None if direction is None else _check_plane(problem, direction[0])
 
@@ -137,6 +137,16 @@ def _decide_peeled(
 def choose_first_rows(n: int, width: int) -> Ints:
     """Return the rows that are tried first: any, always the same."""
     return np.unique(np.random.default_rng(1).integers(n, size=FEW_ROWS_A_WEIGHT * width))
+
+
+def choose_least(values: Floats, count: int) -> Ints:
+    """Return the places of the `count` least values, the first of equal ones.
+
+    `np.argpartition` would choose among equal ones by the instructions of the processor.
+    """
+    limit = np.partition(values, count - 1)[count - 1]
+    below = np.flatnonzero(values < limit)
+    return np.append(below, np.flatnonzero(values == limit)[: count - len(below)])
 
 
 def _try_few(problem: SeparationProblem, clock: Clock, *, fixed: bool) -> Iterator[Direction | Combined]:
@@ -164,7 +174,7 @@ def _try_few(problem: SeparationProblem, clock: Clock, *, fixed: bool) -> Iterat
         margins *= problem.y
         if margins.min() > 0.0 and (found := problem.direction(w[:-1])) is not None:
             yield found[0]
-        least = np.argpartition(margins, FEW_ROWS_A_WEIGHT * D // 2)[: FEW_ROWS_A_WEIGHT * D // 2]
+        least = choose_least(margins, FEW_ROWS_A_WEIGHT * D // 2)
         mattered = rows[newton.margins < NEAR_MARGIN]
         rows = np.unique(np.concatenate([mattered, least, random.integers(n, size=D)]))
 

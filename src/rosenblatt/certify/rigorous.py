@@ -153,8 +153,10 @@ def choose_columns(T: Floats, weights: Floats) -> tuple[Ints, Floats] | None:
     if not rank:
         return None
     C = FIXED.inverse(np.ascontiguousarray(R[:rank, :rank]))
-    if len(rest) and not check_dependence(T, J, rest, np.ldexp(C @ R[:rank, rank:], q[J][:, None] - q[rest])):
-        return None
+    if len(rest):
+        near = np.column_stack([FIXED.times(C, column) for column in R[:rank, rank:].T])
+        if not check_dependence(T, J, rest, np.ldexp(near, q[J][:, None] - q[rest])):
+            return None
     return J, C
 
 

@@ -193,7 +193,7 @@ class Peeling:
     left: NDArray[np.bool_]
     layers: list[Layer]
 
-    def normal(self, X: Any, y: Floats, last: Floats | None) -> Floats:
+    def normal(self, X: Any, last: Floats | None) -> Floats:
         """Return weights that should separate all rows, from weights for the rows left; the bias is the last.
 
         The vector of each layer gets a factor that outweighs those of later ones on its own rows. All of this is
@@ -204,15 +204,24 @@ class Peeling:
             for layer in reversed(self.layers):
                 own = np.zeros(X.shape[1] + 1)
                 own[layer.features] = layer.sides
-                own[-1] = layer.bias - layer.sides @ (layer.low / 2.0 + layer.high / 2.0)
+                own[-1] = layer.bias - np.sum(layer.sides * (layer.low / 2.0 + layer.high / 2.0))
                 factor = 1.0
                 if w.any():
-                    part, sides = X[layer.rows], y[layer.rows]
-                    short = -sides * (part @ w[:-1] + w[-1])
-                    most = float(np.max(short / (sides * (part @ own[:-1] + own[-1]))))
+                    part = X[layer.rows]
+                    most = float(np.max(-_score(part, w) / _score(part, own)))
                     factor = 2.0 ** (frexp(most)[1] + 1) if 0.0 < most < 2.0**900 else 1.0
                 w += factor * own
         return w
+
+
+def _score(X: Any, w: Floats) -> Floats:
+    """Return the scores of rows, the bias last in w; dense ones feature by feature: in a fixed order."""
+    if not isinstance(X, np.ndarray):
+        return np.asarray(X @ w[:-1] + w[-1])
+    f = np.full(len(X), w[-1])
+    for j in np.flatnonzero(w[:-1]):
+        f += X[:, j] * w[j]
+    return f
 
 
 def peel(X: Any, y: Floats, *, bias: bool, least: float = 0.0) -> Peeling:
