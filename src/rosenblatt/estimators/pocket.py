@@ -33,7 +33,7 @@ from rosenblatt.learning.recorder import Stretch
 from rosenblatt.learning.state import State, overflow_error
 from rosenblatt.learning.visitor import BLOCK_VALUES, Visitor
 from rosenblatt.loops import passes
-from rosenblatt.loops._jit import inline, jit, verb
+from rosenblatt.loops._jit import Kind, inline, jit, verb
 from rosenblatt.loops.layout import Log, Order, Rows, Sides, Targets, oriented
 from rosenblatt.loops.rows import dot, dots, look_ahead
 from rosenblatt.loops.rules import Rule
@@ -228,7 +228,7 @@ def _count_waiting(w: Floats, X: Rows, targets: Any, pocket: Pocket, n: int, t0:
 
 
 @verb
-def wait(w: Any, pocket: Any, m: Any, visits: Any, mistakes: Any) -> Any:
+def wait(w: Kind, pocket: Kind, m: Kind, visits: Kind, mistakes: Kind) -> Any:
     """Keep a hypothesis to be counted later; several machines are counted at once."""
     if w.ndim == 1:
         return _wait
@@ -236,7 +236,7 @@ def wait(w: Any, pocket: Any, m: Any, visits: Any, mistakes: Any) -> Any:
 
 
 @verb
-def count_waiting(w: Any, X: Any, targets: Any, pocket: Any, n: Any, t0: Any) -> Any:
+def count_waiting(w: Kind, X: Kind, targets: Kind, pocket: Kind, n: Kind, t0: Kind) -> Any:
     """Count the first n hypotheses that wait; return the one with no errors, made `w` again, or −1."""
     if w.ndim == 1:
         return _count_waiting
@@ -288,7 +288,7 @@ def _is_sides(targets: Any) -> bool:
 
 
 @verb
-def misses(targets: Any, X: Any, i: Any, after: Any, w: Any, norm: Any, pocket: Any) -> Any:
+def misses(targets: Kind, X: Kind, i: Kind, after: Kind, w: Kind, norm: Kind, pocket: Kind) -> Any:
     """Return whether row i is an error of `w`, as is every row whose score is not finite."""
     if _is_sides(targets):
         return lambda targets, X, i, after, w, norm, pocket: _sides_misses(
@@ -298,7 +298,7 @@ def misses(targets: Any, X: Any, i: Any, after: Any, w: Any, norm: Any, pocket: 
 
 
 @verb
-def weight_of(targets: Any, i: Any) -> Any:
+def weight_of(targets: Kind, i: Kind) -> Any:
     """Return the weight of row i."""
     if _is_sides(targets):
         return lambda targets, i: abs(targets.pull[i])
@@ -306,7 +306,7 @@ def weight_of(targets: Any, i: Any) -> Any:
 
 
 @verb
-def put(w: Any, into: Any) -> Any:
+def put(w: Kind, into: Kind) -> Any:
     """Copy weights."""
 
     def vector(w: Floats, into: Any) -> None:
@@ -322,7 +322,7 @@ def put(w: Any, into: Any) -> Any:
 
 
 @verb
-def _norm(w: Any, count: Any) -> Any:
+def _norm(w: Kind, count: Kind) -> Any:
     """Return ‖w‖ without the bias, or 1 if leads are not distances."""
 
     def norm(w: Floats, count: ErrorCount) -> Any:

@@ -38,10 +38,10 @@ LEAST_EXPONENT, LARGEST_EXPONENT = -746.0, 710.0  # from here on the result is 0
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def _bits_of(_context: Any, value: Any) -> Any:
+def _bits_of(_context: types.Type, value: types.Type) -> Any:
     """Return the bit pattern of a float64."""
 
-    def codegen(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+    def codegen(_context: ir.Value, builder: ir.Value, _signature: ir.Value, args: ir.Value) -> Any:
         return builder.bitcast(args[0], ir.IntType(64))
 
     return types.int64(types.float64), codegen
@@ -107,7 +107,7 @@ def gaussian_exponents(a: Floats, b: Floats, gamma: float, out: Floats) -> None:
 
 
 @jit
-def dense_distances(A: Any, B: Any, out: Floats) -> None:
+def dense_distances(A: ir.Value, B: ir.Value, out: Floats) -> None:
     """Write Σ |a − b| for each row a of A and b of B, by four running sums."""
     d = A.shape[1]
     four = d - d % 4
@@ -126,7 +126,7 @@ def dense_distances(A: Any, B: Any, out: Floats) -> None:
 
 
 @jit
-def sparse_distances(A: Any, B: Any, out: Floats) -> None:
+def sparse_distances(A: ir.Value, B: ir.Value, out: Floats) -> None:
     """Write Σ |a − b| for each row a of A and b of B, over the columns that one of them has, in their order."""
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
@@ -149,7 +149,7 @@ def sparse_distances(A: Any, B: Any, out: Floats) -> None:
 
 @jit
 def next_mistake(
-    targets: Targets, order: Any, t: int, rule: Rule, s: Floats, w: Floats, log: Log, k: int
+    targets: Targets, order: ir.Value, t: int, rule: Rule, s: Floats, w: Floats, log: Log, k: int
 ) -> tuple[int, int]:
     """Find the next mistake from visit t on and log it from k on; return its visit, and k plus their number.
 
@@ -177,7 +177,7 @@ class Moving(NamedTuple):
 
 
 @inline
-def _move(s: Floats, m: int, c: float, row: Floats, which: Any) -> None:
+def _move(s: Floats, m: int, c: float, row: Floats, which: ir.Value) -> None:
     if which.size:
         for j in range(row.size):
             s[m, which[j]] += c * row[j]
@@ -188,7 +188,14 @@ def _move(s: Floats, m: int, c: float, row: Floats, which: Any) -> None:
 
 @jit
 def correct(
-    targets: Targets, order: Any, t: int, rule: Rule, moving: Moving, log: Log, span: tuple[int, int], own: Any
+    targets: Targets,
+    order: ir.Value,
+    t: int,
+    rule: Rule,
+    moving: Moving,
+    log: Log,
+    span: tuple[int, int],
+    own: ir.Value,
 ) -> None:
     """Correct the mistakes `span` of the log, made on visit t.
 
@@ -218,7 +225,14 @@ def correct(
 
 @jit
 def correct_and_go_on(
-    targets: Targets, order: Any, t: int, rule: Rule, moving: Moving, log: Log, span: tuple[int, int], own: Any
+    targets: Targets,
+    order: ir.Value,
+    t: int,
+    rule: Rule,
+    moving: Moving,
+    log: Log,
+    span: tuple[int, int],
+    own: ir.Value,
 ) -> tuple[int, int]:
     """Correct as `correct` does, and find the next mistake."""
     correct(targets, order, t, rule, moving, log, span, own)
@@ -264,7 +278,7 @@ def logged_moves(targets: Targets, i: int, log: Log, span: tuple[int, int], c: F
 
 
 @jit
-def dense_squares(X: Any, w: Floats, out: Floats) -> None:
+def dense_squares(X: ir.Value, w: Floats, out: Floats) -> None:
     """Write ‖x_i‖², summed in the order of products; `w` is room for a row."""
     for i in range(out.size):
         for j in range(X.shape[1]):

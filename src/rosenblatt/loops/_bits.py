@@ -26,7 +26,7 @@ _WORD = ir.IntType(64)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def byte_at(_context: TypingContext, text: Any, at: Any) -> Any:
+def byte_at(_context: TypingContext, text: types.Array, at: types.Type) -> Any:
     """Return ``text[at]`` as a signed integer, without checking for a negative `at`."""
 
     def codegen(
@@ -39,7 +39,7 @@ def byte_at(_context: TypingContext, text: Any, at: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def eight_at(_context: TypingContext, text: Any, at: Any) -> Any:
+def eight_at(_context: TypingContext, text: types.Array, at: types.Type) -> Any:
     """Return ``text[at:at + 8]`` as one word, first byte lowest; all eight bytes must exist."""
 
     def codegen(
@@ -54,7 +54,7 @@ def eight_at(_context: TypingContext, text: Any, at: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def high_product(_context: TypingContext, a: Any, b: Any) -> Any:
+def high_product(_context: TypingContext, a: types.Type, b: types.Type) -> Any:
     """Return the high half of the product of two words; ``a * b`` is the low half."""
 
     def codegen(
@@ -68,7 +68,7 @@ def high_product(_context: TypingContext, a: Any, b: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def leading_zeros(_context: TypingContext, word: Any) -> Any:
+def leading_zeros(_context: TypingContext, word: types.Type) -> Any:
     """Return the number of zeros above the highest set bit of a nonzero word."""
 
     def codegen(
@@ -80,7 +80,7 @@ def leading_zeros(_context: TypingContext, word: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def trailing_zeros(_context: TypingContext, word: Any) -> Any:
+def trailing_zeros(_context: TypingContext, word: types.Type) -> Any:
     """Return the number of zeros below the lowest set bit of a word, 64 for 0."""
 
     def codegen(
@@ -92,7 +92,7 @@ def trailing_zeros(_context: TypingContext, word: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def count_below(_context: TypingContext, keys: Any, key: Any) -> Any:
+def count_below(_context: TypingContext, keys: types.Array, key: types.Type) -> Any:
     """Return how many of the first 64 `keys`, all uint32, are below `key`, by one vector comparison."""
 
     def codegen(
@@ -110,7 +110,7 @@ def count_below(_context: TypingContext, keys: Any, key: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def float_of(_context: TypingContext, bits: Any) -> Any:
+def float_of(_context: TypingContext, bits: types.Type) -> Any:
     """Return the float64 of a bit pattern."""
 
     def codegen(
@@ -122,7 +122,7 @@ def float_of(_context: TypingContext, bits: Any) -> Any:
 
 
 @inline
-def split_mix(bits: Any) -> Any:
+def split_mix(bits: np.uint64) -> Any:
     """Spread every bit over the whole word: the finaliser of SplitMix64 (Steele, Lea, Flood 2014)."""
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(FIRST_FACTOR)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(SECOND_FACTOR)

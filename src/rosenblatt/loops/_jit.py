@@ -9,7 +9,8 @@ import logging
 from collections.abc import Callable
 from contextlib import suppress
 from functools import wraps
-from typing import Any, ParamSpec, TypeVar, cast
+from types import FunctionType
+from typing import Any, ParamSpec, TypeAlias, TypeVar, cast
 
 import numba
 from numba import _dynfunc, types
@@ -70,12 +71,12 @@ class PartLowering(NativeLowering):  # type: ignore[misc]
 class LoopCompiler(Compiler):  # type: ignore[misc]
     """Compiles a loop, and says so."""
 
-    def compile_extra(self, function: Any) -> Any:
+    def compile_extra(self, function: FunctionType) -> Any:
         """Compile into a library of this package's kind."""
         with compiling():
             return self._compile_into(LoopLibrary, function)
 
-    def _compile_into(self, kind: type[JITCodeLibrary], function: Any) -> Any:
+    def _compile_into(self, kind: type[JITCodeLibrary], function: FunctionType) -> Any:
         self.state.library = kind(self.state.targetctx.codegen(), function.__qualname__)
         self.state.library.enable_object_caching()  # so that it can be stored
         return super().compile_extra(function)
@@ -88,7 +89,7 @@ class PartCompiler(LoopCompiler):
     more at each level of calls. Nothing would run that code: loops have all of it inside.
     """
 
-    def compile_extra(self, function: Any) -> Any:
+    def compile_extra(self, function: FunctionType) -> Any:
         """Compile into a library of this package's kind."""
         return self._compile_into(PartLibrary, function)
 
@@ -109,6 +110,9 @@ LOOP = COUNTS_NO_REFERENCES | {
 }
 PART = LOOP | {"forceinline": True, "no_cpython_wrapper": True, "pipeline_class": PartCompiler}
 
+Kind: TypeAlias = types.Type
+"""What functions are given that choose an implementation: numba's type of an argument, in place of its value."""
+
 VERB = {"strict": False, "jit_options": PART}
 """How the implementations of a verb are compiled: one chosen by the types of its arguments, into each caller."""
 
@@ -125,17 +129,17 @@ class OwnTypesCache(FunctionCache):  # type: ignore[misc]
     and numba would not notice that the rule was edited. Such loops are compiled once in each process.
     """
 
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
+    def load_overload(self, sig: tuple[types.Type, ...], target_context: Any) -> Any:
         """Return a compiled loop, or None."""
         return super().load_overload(sig, target_context) if _is_own(sig) else None
 
-    def save_overload(self, sig: Any, data: Any) -> None:
+    def save_overload(self, sig: tuple[types.Type, ...], data: Any) -> None:
         """Write a compiled loop to the disk."""
         if _is_own(sig):
             super().save_overload(sig, data)
 
 
-def _is_own(sig: Any) -> bool:
+def _is_own(sig: tuple[types.Type, ...]) -> bool:
     named = [each.instance_class for each in normalize_signature(sig)[0] if isinstance(each, types.BaseNamedTuple)]
     return all(each.__module__.startswith("rosenblatt.") for each in named)
 

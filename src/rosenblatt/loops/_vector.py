@@ -34,7 +34,9 @@ def lanes_dot(lanes: int) -> Any:
     """
 
     @intrinsic  # type: ignore[untyped-decorator]
-    def dot(_context: TypingContext, w: Any, w_at: Any, x: Any, x_at: Any, n: Any) -> Any:
+    def dot(
+        _context: TypingContext, w: types.Array, w_at: types.Type, x: types.Array, x_at: types.Type, n: types.Type
+    ) -> Any:
         def codegen(
             context: BaseContext, builder: ir.IRBuilder, signature: Signature, args: Sequence[ir.Value]
         ) -> Any:
@@ -54,7 +56,15 @@ def lanes_dots(lanes: int, machines: int, rows: int) -> Any:
     """
 
     @intrinsic  # type: ignore[untyped-decorator]
-    def dots(_context: TypingContext, w: Any, w_at: Any, x: Any, x_at: Any, n: Any, ahead: Any) -> Any:
+    def dots(
+        _context: TypingContext,
+        w: types.Array,
+        w_at: types.Type,
+        x: types.Array,
+        x_at: types.Type,
+        n: types.Type,
+        ahead: types.Type,
+    ) -> Any:
         def codegen(
             context: BaseContext, builder: ir.IRBuilder, signature: Signature, args: Sequence[ir.Value]
         ) -> Any:
@@ -73,9 +83,9 @@ def _lanes_dots(
     builder: ir.IRBuilder,
     signature: Signature,
     args: Sequence[ir.Value],
-    places: Any,
+    places: tuple[Sequence[ir.Value], Sequence[ir.Value]],
     lanes: int,
-    ahead: Any = None,
+    ahead: ir.Value | None = None,
 ) -> list[Any]:
     w, x, count = signature.args[0], signature.args[2], args[4]
     w_pointers = [_element(context, builder, w, args[0], place) for place in places[0]]
@@ -97,7 +107,7 @@ def _lanes_dots(
     return [_fold(builder, builder.load(total), lanes) for totals in sums for total in totals]
 
 
-def _fused(builder: ir.IRBuilder, a: Any, b: Any, c: Any) -> Any:
+def _fused(builder: ir.IRBuilder, a: ir.Value, b: ir.Value, c: ir.Value) -> Any:
     """Return a b + c, rounded once."""
     kind = a.type
     name = f"llvm.fma.v{kind.count}{'f64' if kind.element == ir.DoubleType() else 'f32'}"
@@ -119,14 +129,14 @@ def columns_dot(*groups: int) -> Any:
     @intrinsic  # type: ignore[untyped-decorator]
     def dots(
         _context: TypingContext,
-        w: Any,
-        at: Any,
-        data: Any,
-        indices: Any,
-        start: Any,
-        stop: Any,
-        ahead: Any,
-        out: Any,
+        w: types.Array,
+        at: types.Type,
+        data: types.Array,
+        indices: types.Array,
+        start: types.Type,
+        stop: types.Type,
+        ahead: types.Type,
+        out: types.Array,
     ) -> Any:
         def codegen(
             context: BaseContext, builder: ir.IRBuilder, signature: Signature, args: Sequence[ir.Value]
@@ -142,17 +152,17 @@ def columns_dot(*groups: int) -> Any:
             zeros = [ir.Constant(ir.VectorType(real, lanes), [0.0] * lanes) for lanes in groups]
             sums = [[cgutils.alloca_once_value(builder, zero) for zero in zeros] for _ in range(4)]
 
-            def place(p: Any) -> Any:
+            def place(p: ir.Value) -> Any:
                 column = builder.zext(builder.load(builder.gep(indices_at, [p])), width.type)
                 return builder.mul(column, width)
 
-            def ask_for(p: Any) -> None:
+            def ask_for(p: ir.Value) -> None:
                 begin = builder.add(place(p), begins[0])
                 for line in range(0, sum(groups), CACHE_LINE * 8 // w_type.dtype.bitwidth):
                     pointer = builder.gep(w_array.data, [builder.add(begin, begin.type(line))])
                     _prefetch(builder, pointer, FIRST_LEVEL)
 
-            def add(p: Any, totals: Any) -> None:
+            def add(p: ir.Value, totals: Sequence[ir.Value]) -> None:
                 x = builder.load(builder.gep(data_at, [p]))
                 x = x if x.type == real else builder.fpext(x, real)
                 row = place(p)
@@ -184,7 +194,7 @@ def columns_dot(*groups: int) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def prefetch(_context: TypingContext, array: Any, at: Any) -> Any:
+def prefetch(_context: TypingContext, array: types.Array, at: types.Type) -> Any:
     """Prefetch the cache line of ``array.flat[at]``; never faults, even past the end.
 
     For a strided array, such as the weights of one machine for sparse rows, it is the line of ``array[at]``.
@@ -206,7 +216,7 @@ def prefetch(_context: TypingContext, array: Any, at: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def machine(_context: TypingContext, w: Any, m: Any) -> Any:
+def machine(_context: TypingContext, w: types.Array, m: types.Type) -> Any:
     """Return the weights of machine m, a row of w, or w itself if it is one vector.
 
     This is ``w[m]`` for functions that count no references, which numba lets return no view.
@@ -247,24 +257,26 @@ def _prefetch(builder: ir.IRBuilder, pointer: ir.Value, level: int) -> None:
 
 
 @contextmanager
-def _counted(builder: ir.IRBuilder, start: Any, stop: Any, step: int) -> Iterator[Any]:
+def _counted(builder: ir.IRBuilder, start: ir.Value, stop: ir.Value, step: int) -> Iterator[Any]:
     kind = stop.type
     with cgutils.for_range_slice(builder, start, stop, kind(step), intp=kind) as (j, _):
         yield j
 
 
-def _element(context: BaseContext, builder: ir.IRBuilder, array_type: types.Array, array: Any, at: Any) -> Any:
+def _element(
+    context: BaseContext, builder: ir.IRBuilder, array_type: types.Array, array: ir.Value, at: ir.Value
+) -> Any:
     data = context.make_array(array_type)(context, builder, array).data
     return builder.gep(data, [at])
 
 
-def _load(builder: ir.IRBuilder, pointer: ir.Value, at: Any, lanes: int, dtype: types.Type) -> Any:
+def _load(builder: ir.IRBuilder, pointer: ir.Value, at: ir.Value, lanes: int, dtype: types.Type) -> Any:
     vector = ir.VectorType(pointer.type.pointee, lanes)
     address = builder.bitcast(builder.gep(pointer, [at]), vector.as_pointer())
     return builder.load(address, align=dtype.bitwidth // 8)
 
 
-def _widen(builder: ir.IRBuilder, vector: Any, wanted: Any, dtype: types.Type) -> Any:
+def _widen(builder: ir.IRBuilder, vector: ir.Value, wanted: ir.VectorType, dtype: types.Type) -> Any:
     if vector.type == wanted:
         return vector
     if isinstance(vector.type.element, ir.IntType):
@@ -272,14 +284,14 @@ def _widen(builder: ir.IRBuilder, vector: Any, wanted: Any, dtype: types.Type) -
     return builder.fpext(vector, wanted)
 
 
-def _broadcast(builder: ir.IRBuilder, value: Any, wanted: Any) -> Any:
+def _broadcast(builder: ir.IRBuilder, value: ir.Value, wanted: ir.VectorType) -> Any:
     undefined = ir.Constant(wanted, ir.Undefined)
     first = builder.insert_element(undefined, value, ir.IntType(32)(0))
     mask = ir.Constant(ir.VectorType(ir.IntType(32), wanted.count), [0] * wanted.count)
     return builder.shuffle_vector(first, undefined, mask)
 
 
-def _fold(builder: ir.IRBuilder, vector: Any, lanes: int) -> Any:
+def _fold(builder: ir.IRBuilder, vector: ir.Value, lanes: int) -> Any:
     while lanes > 1:
         lanes //= 2
         halves = [

@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.loops._jit import jit
+from rosenblatt.loops.layout import Unsigned
+from rosenblatt.typing import Floats, Reals
 
 
 @jit
-def count_stored(indices: Any, indptr: Any, width: Any, ends: Any) -> Any:
+def count_stored(indices: Unsigned, indptr: Unsigned, width: int, ends: Unsigned) -> Any:
     """Return how many values the rows will store, and write where each row ends, after a 0, to `ends`."""
     stored = np.uint64(0)
     ends[0] = 0
@@ -28,15 +30,15 @@ def count_stored(indices: Any, indptr: Any, width: Any, ends: Any) -> Any:
 
 @jit
 def center_rows(
-    data: Any,
-    indices: Any,
-    indptr: Any,
-    width: Any,
-    mean: Any,
-    deviation: Any,
-    out: Any,
-    columns: Any,
-    ends: Any,
+    data: Reals,
+    indices: Unsigned,
+    indptr: Unsigned,
+    width: int,
+    mean: Floats,
+    deviation: Floats,
+    out: Reals,
+    columns: Unsigned,
+    ends: Unsigned,
 ) -> None:
     """Write (value − mean) / deviation of each stored value, and of the first `width` features all values."""
     for row in range(np.uint64(indptr.size - 1)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,11 @@ MAX_PLAIN_WORDS = 2**10  # words that numpy mixes before a loop is even loaded
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(29)
 
+Word = TypeVar("Word", np.uint64, Words)
+
 
 @inline
-def _mix(lane: Any, word: Any) -> Any:
+def _mix(lane: Word, word: Word) -> Any:
     """Mix in a word. Each word is a different one-to-one map of the lane, so that no single change is lost."""
     lane = (lane ^ word) * _ODD
     return lane ^ (lane >> _SHIFT)

@@ -25,7 +25,7 @@ from typing import Any
 
 from numba import types
 
-from rosenblatt.loops._jit import inline, jit, verb
+from rosenblatt.loops._jit import Kind, inline, jit, verb
 from rosenblatt.loops.layout import CSR, Log, Order, Rows, Targets
 from rosenblatt.loops.rows import dot, look_ahead
 from rosenblatt.loops.rules import Mean, Penalty, Rule, Shrunk
@@ -43,7 +43,7 @@ def _soft(v: float, rent: float) -> float:
 
 
 @verb
-def rented_dot(X: Any, i: Any, v: Any, paid: Any, total: Any) -> Any:
+def rented_dot(X: Kind, i: Kind, v: Kind, paid: Kind, total: Kind) -> Any:
     """Return <soft(v, total − paid), x_i>, one value after another."""
 
     def dense(X: Reals, i: int, v: Floats, paid: Floats, total: float) -> Any:
@@ -62,7 +62,7 @@ def rented_dot(X: Any, i: Any, v: Any, paid: Any, total: Any) -> Any:
 
 
 @verb
-def settle(X: Any, i: Any, v: Any, paid: Any, total: Any) -> Any:
+def settle(X: Kind, i: Kind, v: Kind, paid: Kind, total: Kind) -> Any:
     """Subtract the rent that the weights of row i owe."""
 
     def dense(X: Reals, i: int, v: Floats, paid: Floats, total: float) -> Any:

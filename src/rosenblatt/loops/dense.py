@@ -6,14 +6,12 @@ float64 copies, with a half and an eighth of the memory traffic.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from rosenblatt.loops._jit import inline
 from rosenblatt.loops._vector import CACHE_LINE, lanes_dot, lanes_dots, prefetch
 from rosenblatt.loops.layout import PAIR
-from rosenblatt.typing import Floats, Reals
+from rosenblatt.typing import Floats, Ints, Reals
 
 WIDE_LANES = 32
 NARROW_LANES = 8
@@ -25,7 +23,7 @@ _dots_narrow = lanes_dots(NARROW_LANES, PAIR, PAIR)
 
 
 @inline
-def dense_dot(X: Any, i: int, w: Floats) -> float:
+def dense_dot(X: Reals, i: int, w: Floats) -> float:
     """Return <w, x_i> by 32 lanes, then 8, then one by one: always this order."""
     n = X.shape[1]
     wide = n - n % WIDE_LANES
@@ -39,14 +37,14 @@ def dense_dot(X: Any, i: int, w: Floats) -> float:
 
 
 @inline
-def dense_dots(X: Any, i: int, w: Floats, which: Any, out: Floats) -> None:
+def dense_dots(X: Reals, i: int, w: Floats, which: Ints, out: Floats) -> None:
     """Write <w_m, x_i> to ``out[m]`` for the machines `which`."""
     for p in range(which.size):
         out[which[p]] = dense_dot(X, i, w[which[p]])
 
 
 @inline
-def dense_dots_of_two(X: Any, i: int, j: int, ahead: tuple[int, int], w: Floats, out: Floats) -> None:
+def dense_dots_of_two(X: Reals, i: int, j: int, ahead: tuple[int, int], w: Floats, out: Floats) -> None:
     """Write <w_m, x_i> to ``out[0, m]`` and <w_m, x_j> to ``out[1, m]`` for every machine, as `dense_dot` would.
 
     Two rows and two machines share each load: the weights of ten machines do not fit in the first-level cache, and

@@ -33,12 +33,12 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numba import types
 
-from rosenblatt.loops._jit import inline, jit, verb
-from rosenblatt.loops.layout import Order, Rows
+from rosenblatt.loops._jit import Kind, inline, jit, verb
+from rosenblatt.loops.layout import CSR, Order, Rows
 from rosenblatt.loops.rows import add, dot, look_ahead
 from rosenblatt.loops.shuffle import mixed_seed, shuffle
 from rosenblatt.loops.sparse import ONE
-from rosenblatt.typing import Floats
+from rosenblatt.typing import Floats, Reals
 
 MOST_STEPS = 100
 SETTLED_SHARE = 1e-14
@@ -65,12 +65,12 @@ class Logistic(NamedTuple):
 Loss: TypeAlias = Hinge | SquaredHinge | Logistic
 
 
-def _is(loss: Any, kind: type) -> bool:
+def _is(loss: Kind, kind: type) -> bool:
     return isinstance(loss, types.BaseNamedTuple) and loss.instance_class is kind
 
 
 @verb
-def value(loss: Any, t: Any) -> Any:
+def value(loss: Kind, t: Kind) -> Any:
     """Return φ(t)."""
     if _is(loss, Hinge):
         return lambda loss, t: max(0.0, t)
@@ -80,7 +80,7 @@ def value(loss: Any, t: Any) -> Any:
 
 
 @verb
-def slope(loss: Any, t: Any) -> Any:
+def slope(loss: Kind, t: Kind) -> Any:
     """Return φ'(t); at the corner of the hinge it is 0, the least of the slopes there.
 
     With margin 0 it is 1 there, the largest: a score of zero is a mistake of the perceptron.
@@ -98,14 +98,14 @@ def slope(loss: Any, t: Any) -> Any:
 
 
 @verb
-def has_ends(loss: Any) -> Any:
+def has_ends(loss: Kind) -> Any:
     """Return whether dual weights stay at an end of their range; those of the logistic loss never reach one."""
     ends = not _is(loss, Logistic)
     return lambda loss: ends
 
 
 @verb
-def best_dual(loss: Any, a: Any, c: Any, t: Any, q: Any) -> Any:
+def best_dual(loss: Kind, a: Kind, c: Kind, t: Kind, q: Kind) -> Any:
     """Return the dual weight α that maximises α t' − c φ*(α/c) for one row while the others stay.
 
     `a` is its present value and `t` its present shortfall, which falls by q for each unit of α:
@@ -172,7 +172,7 @@ Schedule: TypeAlias = Constant | InverseScaling | Optimal
 
 
 @verb
-def rate(schedule: Any, t: Any) -> Any:
+def rate(schedule: Kind, t: Kind) -> Any:
     """Return the step size η_t of visit t = 1, 2, …."""
     if not isinstance(schedule, types.BaseNamedTuple):
         return None
@@ -227,18 +227,18 @@ def collect_one(j: int, s: Weights) -> None:
 
 
 @verb
-def collect(X: Any, i: Any, s: Any) -> Any:
+def collect(X: Kind, i: Kind, s: Kind) -> Any:
     """Collect the ℓ₁ penalty that the weights of row i owe."""
     if isinstance(X, types.Array):
 
-        def dense(X: Any, i: Any, s: Weights) -> Any:
+        def dense(X: Reals, i: int, s: Weights) -> Any:
             for j in range(X.shape[1]):
                 if X[i, j] != 0.0:  # as a sparse row does, so that both give the same result
                     collect_one(j, s)
 
         return dense
 
-    def sparse(X: Any, i: Any, s: Any) -> Any:
+    def sparse(X: CSR, i: int, s: Any) -> Any:
         for p in range(X.indptr[i], X.indptr[i + ONE]):
             if X.data[p] != 0.0:
                 collect_one(X.indices[p], s)

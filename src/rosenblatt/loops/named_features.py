@@ -15,6 +15,7 @@ from rosenblatt.loops._jit import inline, jit
 from rosenblatt.loops.layout import CSR
 from rosenblatt.loops.passes import visit_only_row
 from rosenblatt.loops.rows import dot
+from rosenblatt.loops.rules import Rule
 from rosenblatt.typing import Floats
 
 HEAD_NUMBERS = 2  # numbers before the places
@@ -58,7 +59,9 @@ def _row(pairs: Floats, n: int) -> Any:
 
 
 @jit
-def learn_named(pairs: Floats, pull: float, rule: Any, w: Floats, u: Floats | None, t: int) -> tuple[float, float]:
+def learn_named(
+    pairs: Floats, pull: float, rule: Rule | tuple[float, ...], w: Floats, u: Floats | None, t: int
+) -> tuple[float, float]:
     """Visit an example by one machine, as `rosenblatt.loops.passes.learn_row` does.
 
     The score is not finite, and nothing changed, also where a value needs a closer look.

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from rosenblatt.loops._jit import inline, jit, verb
+from rosenblatt.loops._jit import Kind, inline, jit, verb
 from rosenblatt.loops.layout import PAIR, Log, Order, Rows, Sides, Targets
 from rosenblatt.loops.rows import VISITS_AHEAD, dot, dots_ahead, fits, look_ahead, prefetch_row, square
 from rosenblatt.loops.rules import Rule
@@ -42,7 +42,14 @@ MISTAKES_AHEAD = 2  # mistakes ahead whose places in u are prefetched
 
 @jit
 def train(
-    X: Rows, targets: Targets, order: Order, rule: Rule, w: Floats, u: Floats | None, t0: int, log: Log
+    X: Rows,
+    targets: Targets,
+    order: Order,
+    rule: Rule | tuple[float, ...],
+    w: Floats,
+    u: Floats | None,
+    t0: int,
+    log: Log,
 ) -> tuple[int, int]:
     """Visit the rows of `order`, correcting `w`, and `u` if given, in place; return (mistakes, visits made).
 
@@ -153,7 +160,7 @@ def score_row(X: Rows, w: Floats) -> float:
 
 
 @verb
-def named(rule: Any) -> Any:
+def named(rule: Kind) -> Any:
     """Return a rule with its names."""
     if isinstance(rule, types.BaseNamedTuple):
         return lambda rule: rule
@@ -161,7 +168,9 @@ def named(rule: Any) -> Any:
 
 
 @jit
-def learn_row(X: Rows, pull: float, rule: Any, w: Floats, u: Floats | None, t: int) -> tuple[float, float]:
+def learn_row(
+    X: Rows, pull: float, rule: Rule | tuple[float, ...], w: Floats, u: Floats | None, t: int
+) -> tuple[float, float]:
     """Visit the only row of X by one machine; return its score and the correction made (0 if it was right).
 
     A `Rule` may be a plain tuple, which crosses into compiled code in a third of the time. If the score or a
@@ -171,7 +180,9 @@ def learn_row(X: Rows, pull: float, rule: Any, w: Floats, u: Floats | None, t: i
 
 
 @inline
-def visit_only_row(X: Rows, pull: float, rule: Rule, w: Floats, u: Floats | None, t: int) -> tuple[float, float]:
+def visit_only_row(
+    X: Rows, pull: float, rule: Rule | tuple[float, ...], w: Floats, u: Floats | None, t: int
+) -> tuple[float, float]:
     """Do what `learn_row` does, inside another loop."""
     f = dot(X, 0, w, 0) + w[-1]
     if f - f != 0.0:
@@ -185,7 +196,7 @@ def visit_only_row(X: Rows, pull: float, rule: Rule, w: Floats, u: Floats | None
 
 
 @verb
-def move_only_row(rule: Any, X: Any, f: Any, c: Any, w: Any, u: Any, t: Any) -> Any:
+def move_only_row(rule: Kind, X: Kind, f: Kind, c: Kind, w: Kind, u: Kind, t: Kind) -> Any:
     """Move the weights, and u if it is given, by the step c on the only row of X, whose score is f."""
     if rule.instance_class in MOVES:
         return lambda rule, X, f, c, w, u, t: move_own(rule, X, 0, f, c, t, 0, 0, 0.0, w, u)

@@ -49,12 +49,12 @@ def dot(w: Sequence[Any], x: Sequence[Any]) -> Any:
     return sum(w_j * x_j for w_j, x_j in zip(w, x, strict=True))
 
 
-def plus(w: Sequence[Any], c: Any, x: Sequence[Any]) -> list[Any]:
+def plus(w: Sequence[Any], c: float, x: Sequence[Any]) -> list[Any]:
     """Return w + c x."""
     return [w_j + c * x_j for w_j, x_j in zip(w, x, strict=True)]
 
 
-def share_of_step(rule: Rule, y: int, f: Any) -> Any:
+def share_of_step(rule: Rule, y: int, f: float) -> Any:
     """Return how much of a step a visit with label `y` and score `f` takes: 1, 0, or the share of a tie."""
     margin = margin_of(rule, y)
     if y * f < margin:
@@ -64,7 +64,7 @@ def share_of_step(rule: Rule, y: int, f: Any) -> Any:
     return rule.tie_plus if y > 0 else rule.tie_minus
 
 
-def step_of(rule: Any, y: int, f: Any, x: Sequence[Any], weight: Any = 1, machines: int = 1) -> Any:
+def step_of(rule: Any, y: int, f: float, x: Sequence[Any], weight: float = 1, machines: int = 1) -> Any:
     """Return the step that a visit takes; it moves one or two machines by x.
 
     Examples
@@ -95,7 +95,7 @@ def train(
     w: Sequence[Any] | None = None,
     b: Any = 0,
     weight: Sequence[Any] | None = None,
-    keep: Any = 1,
+    keep: float = 1,
     rent: Any = 0,
     average: int = 1,
 ) -> TrainedBinary:
@@ -143,7 +143,7 @@ def train_direct(
     w: Sequence[Sequence[Any]],
     weight: Sequence[Any] | None = None,
     zero: int = -1,
-    keep: Any = 1,
+    keep: float = 1,
     rent: Any = 0,
     average: int = 1,
 ) -> TrainedClasses:
@@ -203,7 +203,7 @@ def train_machines(
     sides: Sequence[Sequence[int]],
     w: Sequence[Sequence[Any]],
     weight: Sequence[Any] | None = None,
-    keep: Any = 1,
+    keep: float = 1,
     rent: Any = 0,
     average: int = 1,
 ) -> TrainedClasses:

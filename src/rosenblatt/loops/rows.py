@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from rosenblatt.loops._jit import inline, verb
+from rosenblatt.loops._jit import Kind, inline, verb
 from rosenblatt.loops.dense import (
     dense_add,
     dense_dot,
@@ -31,17 +31,17 @@ from rosenblatt.loops.sparse import (
     sparse_prefetch_weights,
     sparse_square,
 )
-from rosenblatt.typing import Floats, Ints
+from rosenblatt.typing import Floats, Ints, Reals
 
 VISITS_AHEAD = 4  # how many visits ahead a row is prefetched
 
 
-def _is_dense(X: Any) -> bool:
+def _is_dense(X: Kind) -> bool:
     return isinstance(X, types.Array)
 
 
 @verb
-def dot(X: Any, i: Any, w: Any, after: Any) -> Any:
+def dot(X: Kind, i: Kind, w: Kind, after: Kind) -> Any:
     """Return <w, x_i>; `after` is the row of the next call."""
     if _is_dense(X):
         return lambda X, i, w, after: dense_dot(X, i, w)
@@ -49,7 +49,7 @@ def dot(X: Any, i: Any, w: Any, after: Any) -> Any:
 
 
 @verb
-def dots(X: Any, i: Any, w: Any, which: Any, after: Any, out: Any) -> Any:
+def dots(X: Kind, i: Kind, w: Kind, which: Kind, after: Kind, out: Kind) -> Any:
     """Write <w_m, x_i>, the bits of `dot`, to ``out[m]`` for the machines `which`, and perhaps for others."""
     if _is_dense(X):
         return lambda X, i, w, which, after, out: dense_dots(X, i, w, which, out)
@@ -68,7 +68,7 @@ def look_ahead(X: Rows, order: Order, t: int) -> int:
 
 
 @inline
-def _pair_dots_ahead(X: Rows, order: Order, t: int, w: Floats, machines: Ints, out: Floats) -> None:
+def _pair_dots_ahead(X: Reals, order: Order, t: int, w: Floats, machines: Ints, out: Floats) -> None:
     if t % PAIR == 0:
         last = order.size - 1
         if t < last:
@@ -79,13 +79,13 @@ def _pair_dots_ahead(X: Rows, order: Order, t: int, w: Floats, machines: Ints, o
 
 
 @inline
-def _pair_renew(X: Rows, order: Order, t: int, w: Floats, m: int, out: Floats) -> None:
+def _pair_renew(X: Reals, order: Order, t: int, w: Floats, m: int, out: Floats) -> None:
     if t % PAIR == 0 and t + 1 < order.size:
         out[1, m] = dense_dot(X, order[t + 1], w[m])
 
 
 @verb
-def dots_ahead(X: Any, order: Any, t: Any, w: Any, machines: Any, out: Any) -> Any:
+def dots_ahead(X: Kind, order: Kind, t: Kind, w: Kind, machines: Kind, out: Kind) -> Any:
     """Make ``out[t % 2]`` hold <w_m, x> of visit t for all machines.
 
     Dense rows are scored two visits at a time, before it is known whether the first one moves weights. A loop that
@@ -99,7 +99,7 @@ def dots_ahead(X: Any, order: Any, t: Any, w: Any, machines: Any, out: Any) -> A
 
 
 @verb
-def renew(X: Any, order: Any, t: Any, w: Any, m: Any, out: Any) -> Any:
+def renew(X: Kind, order: Kind, t: Kind, w: Kind, m: Kind, out: Kind) -> Any:
     """Score again, by machine m which visit t moved, the visit that was scored along with it."""
     if _is_dense(X):
         return _pair_renew
@@ -107,7 +107,7 @@ def renew(X: Any, order: Any, t: Any, w: Any, m: Any, out: Any) -> Any:
 
 
 @verb
-def add(X: Any, i: Any, c: Any, w: Any) -> Any:
+def add(X: Kind, i: Kind, c: Kind, w: Kind) -> Any:
     """Add c x_i to w."""
     if _is_dense(X):
         return dense_add
@@ -115,7 +115,7 @@ def add(X: Any, i: Any, c: Any, w: Any) -> Any:
 
 
 @verb
-def fits(X: Any, i: Any, c: Any, w: Any, beta: Any) -> Any:
+def fits(X: Kind, i: Kind, c: Kind, w: Kind, beta: Kind) -> Any:
     """Return whether moving the weights by c x_i and the bias by c β leaves all of them finite."""
     if _is_dense(X):
         return lambda X, i, c, w, beta: np.isfinite(w[-1] + c * beta) and dense_fits(X, i, c, w)
@@ -123,7 +123,7 @@ def fits(X: Any, i: Any, c: Any, w: Any, beta: Any) -> Any:
 
 
 @verb
-def square(X: Any, i: Any) -> Any:
+def square(X: Kind, i: Kind) -> Any:
     """Return ‖x_i‖²."""
     if _is_dense(X):
         return dense_square
@@ -131,7 +131,7 @@ def square(X: Any, i: Any) -> Any:
 
 
 @verb
-def prefetch_row(X: Any, i: Any) -> Any:
+def prefetch_row(X: Kind, i: Kind) -> Any:
     """Prefetch row i."""
     if _is_dense(X):
         return dense_prefetch
@@ -139,7 +139,7 @@ def prefetch_row(X: Any, i: Any) -> Any:
 
 
 @verb
-def prefetch_weights(X: Any, i: Any, w: Any) -> Any:
+def prefetch_weights(X: Kind, i: Kind, w: Kind) -> Any:
     """Prefetch the weights that row i moves; for a dense row the hardware does so itself."""
     if _is_dense(X):
         return lambda X, i, w: None

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from rosenblatt.loops._jit import inline, verb
+from rosenblatt.loops._jit import Kind, inline, verb
 from rosenblatt.loops._vector import machine
-from rosenblatt.loops.layout import Rows
+from rosenblatt.loops.layout import CSR, Rows
 from rosenblatt.loops.rows import add, square
 from rosenblatt.loops.rules import Linked, Passive, Shaped
 from rosenblatt.loops.sparse import FOUR, ONE, THREE, TWO
 from rosenblatt.loops.steps import NO_RIVAL, move_of, size_of, step_of
-from rosenblatt.typing import Floats
+from rosenblatt.typing import Floats, Reals
 
 
 @size_of(Passive)
@@ -43,10 +43,10 @@ LANES = 8
 
 
 @verb
-def spread(X: Any, i: Any, s: Any) -> Any:
+def spread(X: Kind, i: Kind, s: Kind) -> Any:
     """Return Σ s_j x_j² over the features, by eight running sums (dense) or four (sparse), then the rest."""
 
-    def dense(X: Any, i: Any, s: Any) -> Any:
+    def dense(X: Reals, i: int, s: Floats) -> Any:
         n = X.shape[1]
         even = n - n % LANES
         a = b = c = d = e = f = g = h = 0.0
@@ -64,7 +64,7 @@ def spread(X: Any, i: Any, s: Any) -> Any:
             v += s[j] * (np.float64(X[i, j]) * np.float64(X[i, j]))
         return v
 
-    def sparse(X: Any, i: int, s: Any) -> Any:
+    def sparse(X: CSR, i: int, s: Floats) -> Any:
         start, stop = np.uint64(X.indptr[i]), np.uint64(X.indptr[i + ONE])
         four = stop - (stop - start) % FOUR
         a = b = c = d = 0.0
@@ -82,7 +82,7 @@ def spread(X: Any, i: Any, s: Any) -> Any:
 
 
 @inline
-def _square(X: Rows, p: Any) -> float:
+def _square(X: Rows, p: np.uint64 | int) -> float:
     x = np.float64(X.data[p])
     return x * x
 
@@ -169,22 +169,22 @@ def move_shaped(
 
 
 @inline
-def _sum(X: Rows, i: int, c: Any, s: Any, u: Any, beta: Any) -> None:
+def _sum(X: Rows, i: int, c: float, s: Floats, u: Floats, beta: float) -> None:
     add_scaled(X, i, c, s, u)
     u[-1] += c * s[-1] * beta
 
 
 @verb
-def add_shaped(X: Any, i: Any, c: Any, b: Any, w: Any, s: Any) -> Any:
+def add_shaped(X: Kind, i: Kind, c: Kind, b: Kind, w: Kind, s: Kind) -> Any:
     """Add c s_j x_j to each weight, and subtract b s_j² x_j² from its variance."""
 
-    def dense(X: Any, i: Any, c: Any, b: float, w: Any, s: Any) -> Any:
+    def dense(X: Reals, i: int, c: float, b: float, w: Floats, s: Floats) -> Any:
         for j in range(X.shape[1]):
             g = s[j] * X[i, j]
             w[j] += c * g
             s[j] -= b * (g * g)
 
-    def sparse(X: Any, i: int, c: Any, b: float, w: Any, s: Any) -> Any:
+    def sparse(X: CSR, i: int, c: float, b: float, w: Floats, s: Floats) -> Any:
         for p in range(X.indptr[i], X.indptr[i + ONE]):
             j = X.indices[p]
             g = s[j] * X.data[p]
@@ -195,14 +195,14 @@ def add_shaped(X: Any, i: Any, c: Any, b: Any, w: Any, s: Any) -> Any:
 
 
 @verb
-def add_scaled(X: Any, i: Any, c: Any, s: Any, u: Any) -> Any:
+def add_scaled(X: Kind, i: Kind, c: Kind, s: Kind, u: Kind) -> Any:
     """Add c s_j x_j to each value of u."""
 
-    def dense(X: Any, i: Any, c: Any, s: Any, u: Any) -> Any:
+    def dense(X: Reals, i: int, c: float, s: Floats, u: Floats) -> Any:
         for j in range(X.shape[1]):
             u[j] += c * (s[j] * X[i, j])
 
-    def sparse(X: Any, i: int, c: Any, s: Any, u: Any) -> Any:
+    def sparse(X: CSR, i: int, c: float, s: Floats, u: Floats) -> Any:
         for p in range(X.indptr[i], X.indptr[i + ONE]):
             u[X.indices[p]] += c * (s[X.indices[p]] * X.data[p])
 
@@ -276,7 +276,7 @@ def move_linked(rule: Linked, X: Rows, i: int, c: float, t: int, m: int, w: Floa
 
 
 @inline
-def divide(rule: Any, exponent: Any, k: int, w: Floats) -> None:
+def divide(rule: Linked, exponent: int, k: int, w: Floats) -> None:
     """Divide θ by a power of two, and the weights by its power."""
     _divide(rule.theta, exponent)
     _divide(w, exponent * k)
@@ -285,7 +285,7 @@ def divide(rule: Any, exponent: Any, k: int, w: Floats) -> None:
 
 
 @verb
-def _divide(values: Any, exponent: Any) -> Any:
+def _divide(values: Kind, exponent: Kind) -> Any:
     """Divide an array by a power of two, in place."""
 
     def one(values: Floats, exponent: int) -> Any:
@@ -301,16 +301,16 @@ def _divide(values: Any, exponent: Any) -> Any:
 
 
 @verb
-def largest(X: Any, i: Any, theta: Any) -> Any:
+def largest(X: Kind, i: Kind, theta: Kind) -> Any:
     """Return the largest |θ_j| of the features of row i."""
 
-    def dense(X: Any, i: Any, theta: Any) -> Any:
+    def dense(X: Reals, i: int, theta: Floats) -> Any:
         peak = 0.0
         for j in range(X.shape[1]):
             peak = max(peak, abs(theta[j]))
         return peak
 
-    def sparse(X: Any, i: int, theta: Any) -> Any:
+    def sparse(X: CSR, i: int, theta: Floats) -> Any:
         peak = 0.0
         for p in range(X.indptr[i], X.indptr[i + ONE]):
             peak = max(peak, abs(theta[X.indices[p]]))
@@ -320,14 +320,14 @@ def largest(X: Any, i: Any, theta: Any) -> Any:
 
 
 @verb
-def follow_sum(X: Any, i: Any, k: Any, t: Any, theta: Any, w: Any, u: Any) -> Any:
+def follow_sum(X: Kind, i: Kind, k: Kind, t: Kind, theta: Kind, w: Kind, u: Kind) -> Any:
     """Add the change of each weight of row i, times t, to u."""
 
-    def dense(X: Any, i: Any, k: Any, t: Any, theta: Any, w: Any, u: Any) -> Any:
+    def dense(X: Reals, i: int, k: int, t: int, theta: Floats, w: Floats, u: Floats) -> Any:
         for j in range(X.shape[1]):
             u[j] += (link(theta[j], k) - w[j]) * t
 
-    def sparse(X: Any, i: int, k: Any, t: Any, theta: Any, w: Any, u: Any) -> Any:
+    def sparse(X: CSR, i: int, k: int, t: int, theta: Floats, w: Floats, u: Floats) -> Any:
         for p in range(X.indptr[i], X.indptr[i + ONE]):
             j = X.indices[p]
             u[j] += (link(theta[j], k) - w[j]) * t
@@ -336,14 +336,14 @@ def follow_sum(X: Any, i: Any, k: Any, t: Any, theta: Any, w: Any, u: Any) -> An
 
 
 @verb
-def follow_theta(X: Any, i: Any, k: Any, theta: Any, w: Any) -> Any:
+def follow_theta(X: Kind, i: Kind, k: Kind, theta: Kind, w: Kind) -> Any:
     """Compute the weights of row i from θ."""
 
-    def dense(X: Any, i: Any, k: Any, theta: Any, w: Any) -> Any:
+    def dense(X: Reals, i: int, k: int, theta: Floats, w: Floats) -> Any:
         for j in range(X.shape[1]):
             w[j] = link(theta[j], k)
 
-    def sparse(X: Any, i: int, k: Any, theta: Any, w: Any) -> Any:
+    def sparse(X: CSR, i: int, k: int, theta: Floats, w: Floats) -> Any:
         for p in range(X.indptr[i], X.indptr[i + ONE]):
             w[X.indices[p]] = link(theta[X.indices[p]], k)
 

@@ -27,7 +27,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias, TypeVar
 import numpy as np
 
 from rosenblatt.exceptions import ParameterError
-from rosenblatt.typing import Floats
+from rosenblatt.typing import Floats, Ints
 
 PLAIN: set[type] = set()
 """Rules by which each update is a mistake, and each step has the same length."""
@@ -159,7 +159,7 @@ class Memory:
             if name not in self.least:
                 np.copyto(getattr(self, name), getattr(other, name))
 
-    def take(self, other: Memory, machines: Any) -> None:
+    def take(self, other: Memory, machines: slice | Ints) -> None:
         """Copy the values of another memory of this kind, whose machines these are."""
         for own, value in zip(self.shaped, other.shaped, strict=True):
             own.T[..., machines] = value.T
@@ -167,7 +167,7 @@ class Memory:
             np.copyto(own, value)
 
 
-def memory_of(rule: Any) -> type[Memory] | None:
+def memory_of(rule: object) -> type[Memory] | None:
     """Return the memory that a rule, or a kind of rule, asks for."""
     kind = rule if isinstance(rule, type) else type(rule)
     return next((memory for memory in MEMORIES.values() if memory.rule is kind), None)
@@ -267,7 +267,7 @@ class Averaging(Memory):
         return None if sound else "the state of the average is invalid"
 
 
-def _is_pair(array: Any) -> bool:
+def _is_pair(array: Floats) -> bool:
     return array.dtype == np.float64 and array.shape == (2,)
 
 
@@ -377,12 +377,12 @@ class Linked(NamedTuple):
     unit: Floats
 
 
-def is_plain(rule: Any) -> bool:
+def is_plain(rule: object) -> bool:
     """Return whether each update of a rule is a mistake, and each step has the same length."""
     return type(rule) in PLAIN
 
 
-def margin_of(rule: Any, y: Any) -> Any:
+def margin_of(rule: Rule, y: float | Floats) -> Any:
     """Return the margin of a rule for rows with label y; of several rows where y is an array."""
     minus = getattr(rule, "margin_minus", rule.margin)
     return np.where(y > 0, rule.margin, minus) if isinstance(y, np.ndarray) else rule.margin if y > 0 else minus

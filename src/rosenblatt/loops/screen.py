@@ -129,7 +129,7 @@ def _lengths(X: Reals, i: int, q: NDArray[np.int8], scale: float) -> tuple[float
 
 
 @inline
-def _top_bits(bits: NDArray[Any], i: int, unsigned: Any) -> Any:
+def _top_bits(bits: NDArray[Any], i: int, unsigned: np.unsignedinteger[Any]) -> Any:
     """Return the bits of the largest |x_j| of a row.
 
     Without their signs, floats are ordered as the integers of the same bits, and the maximum of integers is
@@ -170,7 +170,13 @@ def _blocks(shadow: Shadow) -> Iterator[slice]:
 
 @jit
 def _cast(
-    shadow: Shadow, bits: Any, unsigned: Any, top_bits: Any, top_value: Any, pull: Floats, w: Floats
+    shadow: Shadow,
+    bits: NDArray[Any],
+    unsigned: np.unsignedinteger[Any],
+    top_bits: NDArray[Any],
+    top_value: NDArray[Any],
+    pull: Floats,
+    w: Floats,
 ) -> None:
     X, q, head = shadow.X, shadow.q, shadow.head
     d = X.shape[1]

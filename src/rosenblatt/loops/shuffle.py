@@ -16,12 +16,12 @@ _STEP = np.uint64(0x9E3779B97F4A7C15)
 
 
 @inline
-def mixed_seed(seed: Any, number: int) -> Any:
+def mixed_seed(seed: np.uint64 | int, number: int) -> Any:
     """Return the seed of a pass from the seed of the run and the number of the pass, inside a loop."""
     return split_mix(np.uint64(seed) + np.uint64(number) * _STEP)
 
 
-def seed_of_pass(seed: Any, number: Any) -> np.uint64:
+def seed_of_pass(seed: np.uint64 | int, number: np.uint64 | int) -> np.uint64:
     """Return the seed of a pass from the seed of the run and the number of the pass."""
     return np.uint64(split_mix_plain((int(seed) + int(number) * int(_STEP)) & WORD))
 

@@ -49,7 +49,7 @@ def sparse_dot(X: CSR, i: int, w: Floats, after: int) -> float:
 
 
 @inline
-def _way_to(X: CSR, start: Any, stop: Any, after: int) -> Any:
+def _way_to(X: CSR, start: np.uint64 | int, stop: np.uint64 | int, after: int) -> Any:
     """Return how far row `after` lies ahead of a row; wraps around if it lies behind."""
     return min(np.uint64(X.indptr[after]), np.uint64(X.indices.size) - (stop - start)) - start
 

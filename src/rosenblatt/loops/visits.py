@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from rosenblatt.loops import rule_steps  # noqa: F401  # it registers the steps of rules
-from rosenblatt.loops._jit import VERB, inline, jit, verb
+from rosenblatt.loops._jit import VERB, Kind, inline, jit, verb
 from rosenblatt.loops._vector import machine
 from rosenblatt.loops.layout import (
     PAIR,
@@ -184,7 +184,7 @@ def rival_of(scores: Floats, y: int, last_wins: int) -> int:
 
 
 @verb
-def widest(rule: Any) -> Any:
+def widest(rule: Kind) -> Any:
     """Return a lead beyond which no row moves weights, and not below 0."""
     if rule.instance_class in STEPS:
         return lambda rule: np.inf
@@ -209,7 +209,7 @@ NOT_FINITE = -1
 
 
 @verb
-def wanted(rule: Any, pull: Any) -> Any:
+def wanted(rule: Kind, pull: Kind) -> Any:
     """Return the margin that a rule wants of an example."""
     if "margin_minus" in rule.instance_class._fields:
         return lambda rule, pull: rule.margin if pull > 0.0 else rule.margin_minus
@@ -233,7 +233,7 @@ def correction(rule: Rule, pull: float, f: float) -> float:
 
 
 @verb
-def resized(rule: Any, c: Any, lead: Any, X: Any, i: Any, machines: Any) -> Any:
+def resized(rule: Kind, c: Kind, lead: Kind, X: Kind, i: Kind, machines: Kind) -> Any:
     """Return the correction that a rule makes instead of c, which is `Rule`'s.
 
     What a mistake is stays the same; see `rosenblatt.loops.steps.size_of`. An ``@overload`` of this function with
@@ -245,7 +245,7 @@ def resized(rule: Any, c: Any, lead: Any, X: Any, i: Any, machines: Any) -> Any:
 
 
 @verb
-def step(rule: Any, pull: Any, f: Any, X: Any, i: Any, m: Any, rival: Any) -> Any:
+def step(rule: Kind, pull: Kind, f: Kind, X: Kind, i: Kind, m: Kind, rival: Kind) -> Any:
     """Return the step of visiting row i, such as c where c x is added to w: 0 if nothing moves.
 
     `f` is the score by machine m, or its lead over the machine `rival`; there is no rival if it is negative.
@@ -272,7 +272,7 @@ def move(X: Rows, i: int, c: float, beta: float, w: Floats) -> None:
 
 
 @verb
-def decide(targets: Any, X: Any, order: Any, t: Any, rule: Any, w: Any, log: Any, k: Any) -> Any:
+def decide(targets: Kind, X: Kind, order: Kind, t: Kind, rule: Kind, w: Kind, log: Kind, k: Kind) -> Any:
     """Score visit t and log its mistakes from k on; return k plus their number, or NOT_FINITE."""
     if targets.instance_class is Sides:
         return _decide_side
@@ -286,7 +286,7 @@ def decide(targets: Any, X: Any, order: Any, t: Any, rule: Any, w: Any, log: Any
 
 
 @verb
-def judge(targets: Any, X: Any, i: Any, scores: Any, rule: Any, log: Any, k: Any) -> Any:
+def judge(targets: Kind, X: Kind, i: Kind, scores: Kind, rule: Kind, log: Kind, k: Kind) -> Any:
     """Log the mistakes on row i of X from k on, given its scores by all machines; return the same as `decide`.
 
     Without rows at hand X is None, and the rule must be a `Rule`.
@@ -301,7 +301,7 @@ def judge(targets: Any, X: Any, i: Any, scores: Any, rule: Any, log: Any, k: Any
 
 
 @verb
-def moves(targets: Any, i: Any, log: Any, k: Any) -> Any:
+def moves(targets: Kind, i: Kind, log: Kind, k: Kind) -> Any:
     """Return a machine that mistake k on row i moves, the multiple of x, and both for a second machine."""
     if targets.instance_class is Sides:
         return lambda targets, i, log, k: (0, log.step[k] if targets.pull[i] > 0.0 else -log.step[k], 0, 0.0)
@@ -440,7 +440,7 @@ def _side(targets: Machines, y: int, m: int) -> float:
 
 
 @verb
-def all_judge(targets: Any, w: Any) -> Any:
+def all_judge(targets: Kind, w: Kind) -> Any:
     """Return whether every machine learns from every row."""
     if targets.instance_class in (Direct, Sets):
         return lambda targets, w: True
@@ -448,7 +448,7 @@ def all_judge(targets: Any, w: Any) -> Any:
 
 
 @verb
-def score_visit(targets: Any, X: Any, order: Any, t: Any, w: Any, s: Any) -> Any:
+def score_visit(targets: Kind, X: Kind, order: Kind, t: Kind, w: Kind, s: Kind) -> Any:
     """Write <w_m, x> of visit t to ``s[t % 2]``, at least for the machines that learn from it."""
     if targets.instance_class in (Direct, Sets):
         return lambda targets, X, order, t, w, s: dots_ahead(X, order, t, w, targets.machines, s)
@@ -477,7 +477,7 @@ def take(targets: Targets, X: Rows, i: int, log: Log, k: int, factor: float, bet
 
 
 @verb
-def update(targets: Any, X: Any, i: Any, log: Any, k: Any, t: Any, rule: Any, w: Any, u: Any) -> Any:
+def update(targets: Kind, X: Kind, i: Kind, log: Kind, k: Kind, t: Kind, rule: Kind, w: Kind, u: Kind) -> Any:
     """Move the weights by mistake k, made on row i after t visits, and the sum u for averaging if it is given."""
     if targets.instance_class is Ranks:
         return update_rank
@@ -504,7 +504,9 @@ def _update_own(
 
 
 @verb
-def move_own(rule: Any, X: Any, i: Any, f: Any, c: Any, t: Any, m: Any, m2: Any, c2: Any, w: Any, u: Any) -> Any:
+def move_own(
+    rule: Kind, X: Kind, i: Kind, f: Kind, c: Kind, t: Kind, m: Kind, m2: Kind, c2: Kind, w: Kind, u: Kind
+) -> Any:
     """Move weights and memory as a rule says that keeps more than weights."""
     return MOVES.get(rule.instance_class)
 
@@ -538,7 +540,7 @@ def prefetch_moved(targets: Targets, X: Rows, i: int, log: Log, k: int, w: Float
 
 
 @verb
-def follow(targets: Any, X: Any, order: Any, t: Any, w: Any, log: Any, k: Any) -> Any:
+def follow(targets: Kind, X: Kind, order: Kind, t: Kind, w: Kind, log: Kind, k: Kind) -> Any:
     """Update scores computed ahead of their visit, after mistake k of visit t has moved the weights."""
     if targets.instance_class in (Sides, Values, Ranks, Pairs):
         return lambda targets, X, order, t, w, log, k: None

@@ -7,7 +7,7 @@ one after another. Several rows are predicted side by side.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -122,7 +122,7 @@ def vote_for_classes(g: Floats, moves: Moves, last_wins: int, s: Floats, votes: 
 
 
 @inline
-def _best(scores: Any, last_wins: int) -> int:
+def _best(scores: Floats, last_wins: int) -> int:
     best = 0
     for c in range(1, scores.size):
         if scores[c] > scores[best] or (last_wins and scores[c] == scores[best]):

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from rosenblatt.loops._bits import count_below, eight_at, split_mix, trailing_zeros
 from rosenblatt.loops._jit import inline, jit
+from rosenblatt.loops.layout import Unsigned
+from rosenblatt.typing import Floats, Ints, Reals
 
 SEED = np.uint64(0x9E3779B97F4A7C15)
 
@@ -42,7 +44,9 @@ def count_words(values: NDArray[np.uint8], start: int, stop: int) -> Any:
 
 
 @jit
-def hash_words(values: NDArray[np.uint8], offsets: Any, mask: Any, lengths: Any, room: Any, scratch: Any) -> None:
+def hash_words(
+    values: NDArray[np.uint8], offsets: Ints, mask: np.uint64, lengths: tuple[int, int], room: Any, scratch: Any
+) -> None:
     """Count the hashed runs of words of each text, ``values[offsets[i]:offsets[i + 1]]``.
 
     `mask` is the number of buckets, a power of two, minus 1. `lengths` are those of the shortest and the longest
@@ -64,7 +68,7 @@ def hash_words(values: NDArray[np.uint8], offsets: Any, mask: Any, lengths: Any,
 
 @jit
 def hash_characters(
-    values: NDArray[np.uint8], offsets: Any, mask: Any, lengths: Any, room: Any, scratch: Any
+    values: NDArray[np.uint8], offsets: Ints, mask: np.uint64, lengths: tuple[int, int], room: Any, scratch: Any
 ) -> None:
     """Count the hashed runs of characters within the words of each text, as `hash_words` does those of words.
 
@@ -96,7 +100,14 @@ def hash_characters(
 
 
 @inline
-def _buckets_within(letters: Any, stop: int, lengths: Any, mask: Any, indices: Any, p: Any) -> Any:
+def _buckets_within(
+    letters: NDArray[np.uint8],
+    stop: int,
+    lengths: tuple[int, int],
+    mask: np.uint64,
+    indices: NDArray[np.uint32],
+    p: np.uint64,
+) -> Any:
     """Write the bucket of every run of characters of a word, from p on; return where they end."""
     least, most = lengths
     for begin in range(stop):
@@ -120,13 +131,21 @@ def _buckets_within(letters: Any, stop: int, lengths: Any, mask: Any, indices: A
 
 
 @inline
-def _continues(byte: Any) -> Any:
+def _continues(byte: int) -> Any:
     """Return whether a byte of UTF-8 belongs to the character before it."""
     return (byte & 192) == 128
 
 
 @inline
-def _counted(data: Any, indices: Any, start: Any, end: Any, mask: Any, sorting: Any, counts: Any) -> Any:
+def _counted(
+    data: Floats,
+    indices: NDArray[np.uint32],
+    start: np.uint64,
+    end: np.uint64,
+    mask: np.uint64,
+    sorting: NDArray[np.uint32],
+    counts: NDArray[np.uint64],
+) -> Any:
     """Sort the buckets of a text, keep each once with its count, and return where they end."""
     if end - start <= np.uint64(MAX_COMPARED_BUCKETS):
         return _tally_few(data, indices, start, end, sorting)
@@ -136,7 +155,14 @@ def _counted(data: Any, indices: Any, start: Any, end: Any, mask: Any, sorting: 
 
 @inline
 def _buckets(
-    values: NDArray[np.uint8], at: int, stop: int, mask: Any, least: int, states: Any, indices: Any, p: Any
+    values: NDArray[np.uint8],
+    at: int,
+    stop: np.uint64,
+    mask: np.uint64,
+    least: int,
+    states: NDArray[np.uint64],
+    indices: NDArray[np.uint32],
+    p: np.uint64,
 ) -> Any:
     """Write the bucket of every run of words of a text, from p on; return where they end.
 
@@ -162,7 +188,7 @@ def _buckets(
 
 
 @inline
-def _start_of_word(values: NDArray[np.uint8], at: int, stop: int) -> Any:
+def _start_of_word(values: NDArray[np.uint8], at: int, stop: np.uint64 | int) -> Any:
     """Return the word at `at`, or its first eight bytes, in lower case, and the number of bytes.
 
     Eight bytes are handled at a time. With their highest bits cleared, additions do not carry into the next byte,
@@ -187,13 +213,15 @@ def _start_of_word(values: NDArray[np.uint8], at: int, stop: int) -> Any:
 
 
 @inline
-def _from(low: Any, c: Any) -> Any:
+def _from(low: np.uint64, c: int) -> Any:
     """Set the highest bit of each byte that is at least c; all bytes are below 128."""
     return low + np.uint64((128 - c) * ONES)
 
 
 @inline
-def _tally_few(data: Any, indices: Any, start: Any, stop: Any, sorting: Any) -> Any:
+def _tally_few(
+    data: Floats, indices: NDArray[np.uint32], start: np.uint64, stop: np.uint64, sorting: NDArray[np.uint32]
+) -> Any:
     """Sort a few buckets, keep each once with its count, and return where they end.
 
     The number of smaller buckets is the place of each. No branch depends on a bucket, because mispredicted
@@ -220,7 +248,14 @@ def _tally_few(data: Any, indices: Any, start: Any, stop: Any, sorting: Any) -> 
 
 @jit
 def weight_words(
-    data: Any, indices: Any, indptr: Any, first: Any, n_texts: Any, bits: Any, logs: Any, idf: Any
+    data: Reals,
+    indices: Unsigned,
+    indptr: Ints,
+    first: int,
+    n_texts: int,
+    bits: int,
+    logs: Floats,
+    idf: Floats,
 ) -> None:
     """Weight the counts of words of each text, and divide them by the length of the text.
 
@@ -244,7 +279,14 @@ def weight_words(
 
 
 @jit
-def _sort(keys: Any, start: Any, stop: int, mask: Any, sorting: Any, counts: Any) -> None:
+def _sort(
+    keys: NDArray[np.uint32],
+    start: np.uint64,
+    stop: np.uint64,
+    mask: np.uint64,
+    sorting: NDArray[np.uint32],
+    counts: NDArray[np.uint64],
+) -> None:
     """Sort by one digit after another, the lowest first (radix sort)."""
     shift = np.uint64(0)
     while mask >> shift > np.uint64(0):
@@ -264,7 +306,7 @@ def _sort(keys: Any, start: Any, stop: int, mask: Any, sorting: Any, counts: Any
 
 
 @inline
-def _tally(data: Any, indices: Any, start: Any, stop: Any) -> Any:
+def _tally(data: Floats, indices: NDArray[np.uint32], start: np.uint64, stop: np.uint64) -> Any:
     """Keep each of the sorted buckets once with its count, and return where they end."""
     last = start
     for p in range(start, stop):
