@@ -510,7 +510,7 @@ class Record:
         self._look(value, at)
         return value
 
-    def _look(self, value: Any, at: str) -> None:
+    def _look(self, value: object, at: str) -> None:
         if self.check is None:
             return
         try:
@@ -555,7 +555,7 @@ def same_length(*columns: Any) -> bool:
     return len({len(column) for column in columns}) <= 1
 
 
-def show_short(value: Any) -> str:
+def show_short(value: object) -> str:
     """Return a short text of a value, for messages."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
@@ -744,7 +744,7 @@ class Parameter:
         return table
 
 
-def _is_json(value: Any) -> bool:
+def _is_json(value: object) -> bool:
     """Return whether a value survives JSON unchanged: it then needs no marks, and is read fast."""
     try:
         same = json.loads(json.dumps(value, allow_nan=False)) == value
@@ -1019,7 +1019,7 @@ def _is_same(one: Any, other: Any) -> bool:
     return one is other or (type(one) is type(other) and type(one) in (bool, int, float, str) and one == other)
 
 
-def _parameter(name: str, value: Any, at: str, context: Context) -> Any:
+def _parameter(name: str, value: object, at: str, context: Context) -> Any:
     try:
         return PARAMETER.encode(value, at, context)
     except UnsoundError:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from rosenblatt.exceptions import DataTypeError, LabelError, NonFiniteError, ParameterError, ShapeError
-from rosenblatt.typing import Floats
+from rosenblatt.typing import ColumnLike, Floats
 
 BLOCK_VALUES = 1 << 18  # values summed together
 
@@ -30,7 +31,7 @@ Rows: TypeAlias = Any
 """One row or many: an array-like or a scipy sparse array."""
 
 
-def decision(X: Rows, w: Any, b: float = 0.0) -> Floats:
+def decision(X: Rows, w: ArrayLike, b: float = 0.0) -> Floats:
     """Return f(x) = <w, x> + b.
 
     Parameters
@@ -53,7 +54,7 @@ def decision(X: Rows, w: Any, b: float = 0.0) -> Floats:
     return np.asarray(X @ w + b, dtype=np.float64)[()]
 
 
-def signed_distance(X: Rows, w: Any, b: float = 0.0) -> Floats:
+def signed_distance(X: Rows, w: ArrayLike, b: float = 0.0) -> Floats:
     """Return r = f(x)/‖w‖, the distance from D, positive on the side that w points to.
 
     Examples
@@ -65,7 +66,7 @@ def signed_distance(X: Rows, w: Any, b: float = 0.0) -> Floats:
     return decision(X, w, b) / norm
 
 
-def project(X: Rows, w: Any, b: float = 0.0) -> Floats:
+def project(X: Rows, w: ArrayLike, b: float = 0.0) -> Floats:
     """Return the point of D nearest to x, which is x − r·w/‖w‖.
 
     Examples
@@ -80,7 +81,7 @@ def project(X: Rows, w: Any, b: float = 0.0) -> Floats:
     return projected
 
 
-def functional_margin(X: Rows, y: Any, w: Any, b: float = 0.0) -> Floats:
+def functional_margin(X: Rows, y: ColumnLike, w: ArrayLike, b: float = 0.0) -> Floats:
     """Return y·f(x), positive if x is classified correctly. The margin of a set is the minimum.
 
     Parameters
@@ -99,7 +100,7 @@ def functional_margin(X: Rows, y: Any, w: Any, b: float = 0.0) -> Floats:
     return np.asarray(_signs(y, np.shape(f)) * f)[()]
 
 
-def geometric_margin(X: Rows, y: Any, w: Any, b: float = 0.0) -> Floats:
+def geometric_margin(X: Rows, y: ColumnLike, w: ArrayLike, b: float = 0.0) -> Floats:
     """Return y·r, the functional margin of the normalised hyperplane. The margin of a set is the minimum.
 
     Examples
@@ -111,7 +112,7 @@ def geometric_margin(X: Rows, y: Any, w: Any, b: float = 0.0) -> Floats:
     return functional_margin(X, y, w, b) / norm
 
 
-def normalise(w: Any, b: float = 0.0) -> tuple[Floats, float]:
+def normalise(w: ArrayLike, b: float = 0.0) -> tuple[Floats, float]:
     """Return (w/‖w‖, b/‖w‖), the same hyperplane with a unit normal.
 
     Examples
@@ -137,7 +138,7 @@ class Criterion(NamedTuple):
     b: float
 
 
-def perceptron_criterion(X: Rows, y: Any, w: Any, b: float = 0.0) -> Criterion:
+def perceptron_criterion(X: Rows, y: ColumnLike, w: ArrayLike, b: float = 0.0) -> Criterion:
     """Return Σ max(0, −y f(x)), the loss that the perceptron descends, and a subgradient.
 
     The sum of −y x over the rows with y f(x) ≤ 0 is the subgradient in w, and that of −y the one in b. At y f(x) =
@@ -172,7 +173,7 @@ def _sum_in_order(pull: Floats, rows: Floats) -> Floats:
     return total
 
 
-def _scaled(w: Any, b: float) -> tuple[Floats, float, float]:
+def _scaled(w: ArrayLike, b: float) -> tuple[Floats, float, float]:
     """Return w and b, scaled so that the largest entry of w lies between ½ and 1, and ‖w‖ after that.
 
     The scale is a power of two, hence exact: f keeps its sign and its zeros, and no square overflows or
@@ -211,7 +212,7 @@ def _require_finite(values: Floats, name: str) -> None:
         raise NonFiniteError(f"{name}{place} is {values[tuple(at)]}, so no distance or margin is defined: {way}")
 
 
-def _vector(w: Any) -> Floats:
+def _vector(w: ArrayLike) -> Floats:
     vector = np.asarray(w, dtype=np.float64)
     if vector.ndim != 1:
         raise ShapeError(f"w has shape {vector.shape}, but must be one vector: pass coef_[0] of a fitted model")
@@ -227,7 +228,7 @@ def _number(b: Any) -> float:
     return float(number.reshape(()))
 
 
-def _signs(y: Any, shape: tuple[int, ...]) -> Floats:
+def _signs(y: ColumnLike, shape: tuple[int, ...]) -> Floats:
     labels = np.asarray(y)
     if labels.shape != shape:
         rows = f"{shape[0]} rows" if shape else "one row"

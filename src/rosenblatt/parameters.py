@@ -31,7 +31,7 @@ Check: TypeAlias = Callable[[str, Any], Any]
 # before any value is checked.
 
 
-def check_choice(name: str, value: Any, choices: Collection[Any]) -> None:
+def check_choice(name: str, value: object, choices: Collection[Any]) -> None:
     """Require one of a few values."""
     import numpy as np
 
@@ -63,7 +63,7 @@ def check_number(
     return float(value)
 
 
-def is_kind(value: Any, kind: type) -> bool:
+def is_kind(value: object, kind: type) -> bool:
     """Return whether a value is a number of a kind; True and False are none."""
     import numpy as np
 
@@ -79,7 +79,7 @@ def check_count(name: str, value: Any, *, least: int = 1, most: float = math.inf
     return int(value)
 
 
-def check_flag(name: str, value: Any) -> None:
+def check_flag(name: str, value: object) -> None:
     """Require True or False."""
     import numpy as np
 
@@ -87,13 +87,13 @@ def check_flag(name: str, value: Any) -> None:
         raise ParameterError(f"{name}={value!r} must be True or False.")
 
 
-def check_verbose(name: str, value: Any) -> None:
+def check_verbose(name: str, value: object) -> None:
     """Require an integer of at least 0, or a flag."""
     if not isinstance(value, Integral) or value < 0:
         raise ParameterError(f"{name}={value!r} must be an integer of at least 0.")
 
 
-def check_callbacks(name: str, value: Any, report: str = "PassReport") -> None:
+def check_callbacks(name: str, value: object, report: str = "PassReport") -> None:
     """Require None or a list of functions; `report` is the class of their argument."""
     if value is None:
         return
@@ -284,7 +284,7 @@ def like(owner: type[Declared], default: Any = _ABSENT, doc: str = "", **changed
     return _Like(owner, Parameter(default, doc, **changed))
 
 
-def fixed(value: Any, init: Literal[False] = False) -> Any:
+def fixed(value: object, init: Literal[False] = False) -> Any:
     """Fix a parameter of a base class: it becomes an attribute, and the constructor does not take it."""
     return _Fixed(value)
 

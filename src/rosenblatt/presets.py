@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from rosenblatt.exceptions import ParameterError
 
@@ -66,7 +67,7 @@ class Preset:
 
         return Perceptron(**{"order": "cyclic", **self.rule, **changes})
 
-    def fit(self, X: Any, y: Any, **changes: Any) -> Perceptron:
+    def fit(self, X: ArrayLike, y: NDArray[Any] | Sequence[Any], **changes: Any) -> Perceptron:
         """Train a perceptron with this rule, from the start of the lecture, and keep every update.
 
         Parameters
@@ -103,7 +104,13 @@ class Preset:
             )
 
     def lab_document(
-        self, X: Any, y: Any, *, name: str = "points", features: Sequence[str] | None = None, passes: int = 200
+        self,
+        X: ArrayLike,
+        y: NDArray[Any] | Sequence[Any],
+        *,
+        name: str = "points",
+        features: Sequence[str] | None = None,
+        passes: int = 200,
     ) -> dict[str, Any]:
         """Return rows and this rule as the lab page reads them; the parameters are those of `lab_address`."""
         rows, labels = np.asarray(X, dtype=float), np.unique(y)
@@ -129,7 +136,13 @@ class Preset:
         }
 
     def lab_address(
-        self, X: Any, y: Any, *, name: str = "points", features: Sequence[str] | None = None, passes: int = 200
+        self,
+        X: ArrayLike,
+        y: NDArray[Any] | Sequence[Any],
+        *,
+        name: str = "points",
+        features: Sequence[str] | None = None,
+        passes: int = 200,
     ) -> str:
         """Return the end of an address that opens the lab page with these rows and this rule.
 
@@ -237,7 +250,7 @@ def get(name: str) -> Preset:
     raise ParameterError(f"There is no preset {name!r}. Choose one of {', '.join(names())}.")
 
 
-def fit(name: str, X: Any, y: Any, **changes: Any) -> Perceptron:
+def fit(name: str, X: ArrayLike, y: NDArray[Any] | Sequence[Any], **changes: Any) -> Perceptron:
     """Train a perceptron by the rule of a lecture; see `Preset.fit`.
 
     Examples

@@ -28,7 +28,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags
 
 from rosenblatt.registry import Ability, Declares, abilities
-from rosenblatt.typing import Floats, Ints
+from rosenblatt.typing import ColumnLike, Floats, Ints, MatrixLike
 
 __all__ = ["CheckFailed", "Outcome", "check_estimator", "checks"]
 
@@ -215,7 +215,7 @@ def check_memory(estimator: Any) -> None:
                 )
 
 
-def _held_in(X: Any, folder: Path) -> Iterator[tuple[str, Any]]:
+def _held_in(X: NDArray[Any], folder: Path) -> Iterator[tuple[str, Any]]:
     """Yield the same rows as they may lie in memory."""
     locked = X.copy()
     locked.flags.writeable = False
@@ -337,7 +337,7 @@ def _sample(n_classes: int, *, dyadic: bool) -> LabelledRows:
     return LabelledRows(np.round(4 * X) / 4 if dyadic else X, y)
 
 
-def trained(estimator: Any, X: Any, y: Any, **parameters: Any) -> Any:
+def trained(estimator: Any, X: MatrixLike, y: ColumnLike, **parameters: Any) -> Any:
     """Train a copy with changed parameters; those that the estimator does not have are left out."""
     known = estimator.get_params()
     copy = clone(estimator).set_params(**{name: value for name, value in parameters.items() if name in known})
@@ -361,7 +361,7 @@ def require_ability(estimator: Any, ability: Ability, name: str) -> None:
         raise SkipTest(f"its class declares no {name}")
 
 
-def answers(model: Any, X: Any) -> dict[str, NDArray[Any]]:
+def answers(model: Any, X: MatrixLike) -> dict[str, NDArray[Any]]:
     """Return predictions, scores and those attributes that a trained estimator has."""
     held = {"predict": np.asarray(model.predict(X))}
     has_scores = isinstance(model, Declares)  # as every classifier of this package

@@ -44,6 +44,7 @@ from rosenblatt.tables.preparation import Encoding
 from rosenblatt.tables.reading import Options
 from rosenblatt.tables.recipe import Recipe, TableRecipe
 from rosenblatt.tables.scaling import Statistics, Weighting
+from rosenblatt.typing import ColumnLike, MatrixLike
 
 __all__ = ["encode_partitions", "fit", "fit_encoder"]
 
@@ -58,8 +59,8 @@ ALONE = {
 
 def fit(
     estimator: E,
-    X: Any,
-    y: Any = None,
+    X: MatrixLike | PartitionedBlocks,
+    y: ColumnLike | None = None,
     *,
     client: Any = None,
     mixing: Mixing = "uniform",
@@ -142,7 +143,9 @@ def fit(
     return estimator
 
 
-def _fit_pipeline(pipeline: Any, X: Any, y: Any, client: Any, options: dict[str, Any], *how: Any) -> None:
+def _fit_pipeline(
+    pipeline: Any, X: Any, y: ColumnLike | None, client: Any, options: dict[str, Any], *how: Any
+) -> None:
 
     steps = [step for _, step in pipeline.steps]
     if len(steps) != 2 or not isinstance(steps[0], TableEncoder) or not isinstance(steps[1], Perceptron):
@@ -259,7 +262,7 @@ class MixedCheckpoint(Checkpoint):
 
 
 def fit_encoder(
-    encoder: TableEncoder, X: Any, y: Any = None, *, client: Any = None, **options: Any
+    encoder: TableEncoder, X: MatrixLike, y: ColumnLike | None = None, *, client: Any = None, **options: Any
 ) -> TableEncoder:
     """Fit a `TableEncoder` in one pass over the partitions of a Dask DataFrame or of files.
 
@@ -309,8 +312,8 @@ def fit_encoder(
 
 def encode_partitions(
     encoder: TableEncoder,
-    X: Any,
-    y: Any = None,
+    X: MatrixLike,
+    y: ColumnLike | None = None,
     *,
     client: Any = None,
     memory: int = PARTITION_BYTES,
@@ -336,7 +339,7 @@ def _of_files(how: Options, options: dict[str, Any]) -> Options:
 
 
 def _learned_from_frame(
-    cluster: Cluster, X: Any, y: Any, how: Options, gathers: bool
+    cluster: Cluster, X: MatrixLike, y: ColumnLike | None, how: Options, gathers: bool
 ) -> tuple[Recipe, Statistics, tuple[str, ...] | None, Weighting | None]:
     rows = [cluster.client.compute(rows) for rows, _ in delayed_pairs(X, y)]
     lengths = cluster.answers([cluster.run(len, each) for each in rows])

@@ -166,7 +166,7 @@ class ClusterVisitor(Visitor):
         self._ahead: deque[MixedPass] = deque()  # passes that were made already
         self._seconds = math.inf  # of a pass, with all its messages
 
-    def _share(self, value: Any) -> Future[Any]:
+    def _share(self, value: object) -> Future[Any]:
         return self.data.cluster.run(carry, value)
 
     def renumber(self) -> None:
@@ -281,7 +281,7 @@ class MixedFit(PerceptronFit):
         return 0 if self._proves(visits) else self.visitor.count_wrong()
 
 
-def carry(value: Any) -> Any:
+def carry(value: object) -> Any:
     """Return a value: a task that carries it to the workers."""
     return value
 

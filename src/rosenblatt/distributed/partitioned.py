@@ -185,6 +185,6 @@ def _all_classes(facts: Sequence[PartFacts]) -> NDArray[Any]:
     return classes
 
 
-def _as_it_is(value: Any) -> Any:
+def _as_it_is(value: object) -> Any:
     """Return a value: a task that carries it to the workers, and can be run again where they died."""
     return value

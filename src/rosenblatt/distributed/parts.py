@@ -167,7 +167,7 @@ def load_file(file: FilePart) -> WorkerPart:
     return WorkerPart(file.read(), file.name, file)
 
 
-def load_rows(X: Any, y: Any, name: str, encoding: Encoding | None = None) -> WorkerPart:
+def load_rows(X: Any, y: NDArray[Any], name: str, encoding: Encoding | None = None) -> WorkerPart:
     """Take rows and labels that other tasks computed; encode them if they are a table."""
     if not len(y) or not (X.shape[0] if hasattr(X, "shape") else len(X)):
         return WorkerPart(None, name)

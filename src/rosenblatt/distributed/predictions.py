@@ -10,17 +10,19 @@ import dask
 import dask.array as da
 import numpy as np
 from dask.base import is_dask_collection
+from numpy.typing import NDArray
 
 from rosenblatt.distributed.sources import delayed_pairs
 from rosenblatt.evaluation import Evaluation
 from rosenblatt.evaluation import evaluate as compare
 from rosenblatt.exceptions import InputError, ShapeError
 from rosenblatt.rows.labels import encode_labels
+from rosenblatt.typing import ColumnLike, MatrixLike
 
 __all__ = ["decision_function", "evaluate", "predict", "score"]
 
 
-def predict(model: Any, X: Any) -> Any:
+def predict(model: Any, X: MatrixLike) -> Any:
     """Predict the label of every row, lazily.
 
     Parameters
@@ -48,7 +50,7 @@ def predict(model: Any, X: Any) -> Any:
     return _lazily(model, X, "predict", np.asarray(model.classes_).dtype, ())
 
 
-def decision_function(model: Any, X: Any) -> Any:
+def decision_function(model: Any, X: MatrixLike) -> Any:
     """Return the decision scores of every row, lazily.
 
     Parameters
@@ -84,7 +86,7 @@ def decision_function(model: Any, X: Any) -> Any:
     return da.concatenate(parts)
 
 
-def score(model: Any, X: Any, y: Any) -> Any:
+def score(model: Any, X: MatrixLike, y: ColumnLike) -> Any:
     """Return the share of rows predicted correctly, lazily.
 
     Parameters
@@ -112,7 +114,7 @@ def score(model: Any, X: Any, y: Any) -> Any:
     return dask.delayed(_accuracy)(evaluate(model, X, y))
 
 
-def evaluate(model: Any, X: Any, y: Any) -> Any:
+def evaluate(model: Any, X: MatrixLike, y: ColumnLike) -> Any:
     """Compare predictions with labels, lazily.
 
     Parameters
@@ -141,7 +143,7 @@ def evaluate(model: Any, X: Any, y: Any) -> Any:
     return dask.delayed(_merged)(parts)
 
 
-def _lazily(model: Any, X: Any, method: str, dtype: Any, wide: tuple[int, ...]) -> Any:
+def _lazily(model: Any, X: Any, method: str, dtype: np.dtype[Any], wide: tuple[int, ...]) -> Any:
     if isinstance(X, da.Array):
         if X.ndim != 2:
             raise ShapeError(f"X has {X.ndim} dimensions, but must have 2: rows and features.")
@@ -153,11 +155,11 @@ def _lazily(model: Any, X: Any, method: str, dtype: Any, wide: tuple[int, ...]) 
     return _frame(X).map_partitions(_of_frame, model, meta=(None, _series_dtype(dtype)))
 
 
-def _series_dtype(dtype: Any) -> Any:
+def _series_dtype(dtype: np.dtype[Any]) -> Any:
     return "object" if np.dtype(dtype).kind == "U" else dtype
 
 
-def _frame(X: Any) -> Any:
+def _frame(X: MatrixLike) -> Any:
     if is_dask_collection(X) and hasattr(X, "map_partitions"):
         return X
     raise InputError(f"X is a {type(X).__name__}, but must be a Dask array or a Dask DataFrame.")
@@ -185,7 +187,7 @@ def _scores(model: Any, frame: Any) -> Any:
     return model.decision_function(frame) if len(frame) else np.empty((0, *wide))
 
 
-def _evaluated(model: Any, rows: Any, labels: Any) -> Evaluation | None:
+def _evaluated(model: Any, rows: NDArray[Any], labels: NDArray[Any]) -> Evaluation | None:
     if not len(labels):
         return None
     classes = np.asarray(model.classes_)

@@ -44,7 +44,7 @@ from rosenblatt.exceptions import NonFiniteError, ParameterError
 from rosenblatt.interrupts import interruptible
 from rosenblatt.rows.batch import Batch
 from rosenblatt.rows.features import Features, as_rows, require_finite
-from rosenblatt.typing import Floats, Ints
+from rosenblatt.typing import ColumnLike, Floats, Ints, MatrixLike
 
 __all__ = ["PlaneTest", "RowSample", "TwoSides", "certify", "first_rows", "rows_at", "test_plane", "verify"]
 
@@ -190,8 +190,8 @@ ROWS_A_WEIGHT = 2  # rows of each class that a round gathers for each weight
 
 
 def certify(
-    X: Any,
-    y: Any = None,
+    X: MatrixLike,
+    y: ColumnLike | None = None,
     *,
     client: Any = None,
     bias: bool = True,
@@ -389,7 +389,9 @@ class PartitionQuestion:
         return stack_rows(values), np.concatenate([sample.signs for sample in samples])
 
 
-def verify(certificate: Certificate, X: Any, y: Any = None, *, client: Any = None, **options: Any) -> Verification:
+def verify(
+    certificate: Certificate, X: MatrixLike, y: ColumnLike | None = None, *, client: Any = None, **options: Any
+) -> Verification:
     """Check a proof about partitions where they are, exactly.
 
     Parameters

@@ -39,6 +39,7 @@ from rosenblatt.tables.preparation import Encoding
 from rosenblatt.tables.reading import Options
 from rosenblatt.tables.recipe import Recipe, SparseRecipe, TableRecipe, Words
 from rosenblatt.tables.scaling import Statistics, Transformation, Weighting
+from rosenblatt.typing import ColumnLike, MatrixLike
 
 __all__ = ["learn_from_files", "merge_recipes", "merge_statistics", "merge_weightings", "partition"]
 
@@ -191,8 +192,8 @@ def merge_statistics(recipe: TableRecipe, parts: Sequence[tuple[Any, Statistics 
 
 
 def partition(
-    X: Any,
-    y: Any = None,
+    X: MatrixLike,
+    y: ColumnLike | None = None,
     *,
     client: Any = None,
     memory: int = PARTITION_BYTES,
@@ -254,7 +255,7 @@ def partition(
     return blocks.transformed(Transformation.of(blocks.measured(), fill=False, scale=True))
 
 
-def is_files(X: Any) -> bool:
+def is_files(X: MatrixLike) -> bool:
     """Return whether X names files."""
     if isinstance(X, str | os.PathLike):
         return True
@@ -282,7 +283,7 @@ def rows_on_workers(
     ]
 
 
-def delayed_pairs(X: Any, y: Any) -> list[tuple[Any, Any]]:
+def delayed_pairs(X: MatrixLike, y: ColumnLike | None) -> list[tuple[Any, Any]]:
     """Return the rows and labels of each partition of a Dask collection, as delayed values."""
     if isinstance(X, da.Array):
         return _of_arrays(X, y)
@@ -294,11 +295,11 @@ def delayed_pairs(X: Any, y: Any) -> list[tuple[Any, Any]]:
     )
 
 
-def _is_frame(X: Any) -> bool:
+def _is_frame(X: MatrixLike) -> bool:
     return is_dask_collection(X) and hasattr(X, "map_partitions") and hasattr(X, "columns")
 
 
-def _of_arrays(X: da.Array, y: Any) -> list[tuple[Any, Any]]:
+def _of_arrays(X: Any, y: Any) -> list[tuple[Any, Any]]:
     if X.ndim != 2:
         raise ShapeError(f"X has {X.ndim} dimensions, but must have 2: rows and features.")
     if y is None:
@@ -334,7 +335,7 @@ def _of_frame(X: Any, y: Any) -> list[tuple[Any, Any]]:
     return list(zip(rows, labels, strict=True))
 
 
-def _computed(cluster: Cluster, value: Any) -> Future[Any]:
+def _computed(cluster: Cluster, value: object) -> Future[Any]:
     """Return a value that workers compute and hold."""
     if isinstance(value, Future):
         return value

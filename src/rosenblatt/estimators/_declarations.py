@@ -24,14 +24,14 @@ from rosenblatt.parameters import (
 )
 
 
-def _check_bias(name: str, value: Any) -> None:
+def _check_bias(name: str, value: object) -> None:
     if value is None or isinstance(value, str | bool):
         check_choice(name, value, ("unit", "radius", None))
     else:
         check_number(name, value, least=0)
 
 
-def _check_margin(name: str, value: Any) -> None:
+def _check_margin(name: str, value: object) -> None:
     if not isinstance(value, tuple | list):
         check_number(name, value, least=0)
         return
@@ -41,7 +41,7 @@ def _check_margin(name: str, value: Any) -> None:
         check_number(name, each, least=0)
 
 
-def _check_average(name: str, value: Any) -> None:
+def _check_average(name: str, value: object) -> None:
     if type(value).__name__ not in ("bool", "bool_"):
         check_count(name, value, least=0, most=MOST_VISITS_BEFORE)
 

@@ -29,7 +29,7 @@ from rosenblatt.registry import name_of
 from rosenblatt.rows.features import Features, as_rows
 from rosenblatt.rows.reals import read_only
 from rosenblatt.tables.blocks import Blocks
-from rosenblatt.typing import Floats
+from rosenblatt.typing import Floats, MatrixLike
 
 
 @contextmanager
@@ -116,7 +116,7 @@ class ReadsTables:
         nameless.__dict__.update({name: None for name in ("_names", "_vocabulary") if name in self.__dict__})
         return nameless
 
-    def _features(self, X: Any) -> Features:
+    def _features(self, X: MatrixLike) -> Features:
         features = as_rows(X, keep_bytes=self._keeps_bytes)
         self._check_features(features)
         return features

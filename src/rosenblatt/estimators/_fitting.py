@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from rosenblatt.estimators import _parameters as parameters
 from rosenblatt.estimators._features import OTHERS, STANDARDISE, to_be_scaled
@@ -124,8 +125,8 @@ def whole(batch: Batch) -> MemoryBlocks:
 def make_plan(
     p: Any,
     blocks: Blocks,
-    coef_init: Any = None,
-    intercept_init: Any = None,
+    coef_init: ArrayLike | None = None,
+    intercept_init: ArrayLike | None = None,
     before: Before | None = None,
     redrawn: Drawn | None = None,
     sparse: bool = False,
@@ -280,7 +281,9 @@ def require_same_problem(p: Any, data: Batch | Blocks, scheme: Scheme) -> None:
     require_same_data(data.n_features, data.classes, p.n_features_in_, p.classes_)
 
 
-def require_same_data(n_features: int, classes: Any, width: int, known: Any) -> None:
+def require_same_data(
+    n_features: int, classes: NDArray[Any] | None, width: int, known: NDArray[Any] | None
+) -> None:
     """Require the features and classes of the run that a warm start continues; None are no classes."""
     if n_features != width:
         raise ShapeError(

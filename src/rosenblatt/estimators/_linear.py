@@ -44,7 +44,7 @@ from rosenblatt.loops.rules import PLAIN, Rule
 from rosenblatt.rows.labels import as_labels, is_column
 from rosenblatt.rows.reals import protect, read_only
 from rosenblatt.threads import using
-from rosenblatt.typing import Floats, Ints
+from rosenblatt.typing import ColumnLike, Floats, Ints, MatrixLike
 
 if TYPE_CHECKING:
     from rosenblatt.certify.certificate import Certificate
@@ -184,7 +184,7 @@ class LinearClassifier(ReadsTables):
         tags.input_tags.sparse = True
         return tags
 
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: MatrixLike) -> Floats:
         """Return the scores from which labels are predicted.
 
         For two classes, f(x) = <w, x> + b for each row, positive for ``classes_[1]``. For more classes, one number
@@ -194,13 +194,15 @@ class LinearClassifier(ReadsTables):
         with using(self.n_jobs):
             return model.decision(self._features(X))
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> NDArray[Any]:
         """Return the predicted label of each row."""
         model = self._model()
         with using(self.n_jobs):
             return model.predict(self._features(X))
 
-    def certify(self, X: Any, y: Any, *, margin: bool = False, time_limit: float | None = None) -> Certificate:
+    def certify(
+        self, X: MatrixLike, y: ColumnLike, *, margin: bool = False, time_limit: float | None = None
+    ) -> Certificate:
         """Decide whether a hyperplane separates the classes, and prove it; see `rosenblatt.certify`.
 
         The question is exact, and depends on the data alone: whether a hyperplane of this classifier's kind, with
@@ -349,7 +351,7 @@ class VisitingClassifier(LinearClassifier):
         return self._trace if self._stream is None else self._stream.trace(self._width)
 
 
-def warn_of_column(y: Any) -> None:
+def warn_of_column(y: ColumnLike | None) -> None:
     """Warn where y is a column, as scikit-learn does."""
     if is_column(y):
         from sklearn.exceptions import DataConversionWarning

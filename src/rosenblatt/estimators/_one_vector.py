@@ -11,6 +11,7 @@ from copy import copy
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
@@ -34,7 +35,7 @@ from rosenblatt.loops.passes import replay, scores
 from rosenblatt.parameters import Declared, learned, like, param
 from rosenblatt.rows.batch import Vocabulary, are_mappings, as_weight, vector_row
 from rosenblatt.rows.features import Features, as_rows, require_finite
-from rosenblatt.typing import Floats
+from rosenblatt.typing import ColumnLike, Floats, MatrixLike, RowLike
 
 VECTOR: Parts = {
     "_state": STATE,
@@ -82,7 +83,7 @@ class OneVector(Declared, ReadsTables, BaseEstimator):  # type: ignore[misc]
         """Return what a pickle keeps: all but the record of the run."""
         return without_run(super().__getstate__())
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+    def _fit(self, X: MatrixLike, y: ColumnLike, sample_weight: ArrayLike | None) -> Self:
         with interruptible():
             self._check_parameters()
             features = as_rows(X)
@@ -160,7 +161,9 @@ class OneVector(Declared, ReadsTables, BaseEstimator):  # type: ignore[misc]
                 stacklevel=4,
             )
 
-    def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
+    def _partial_fit(
+        self, X: MatrixLike, y: ColumnLike, sample_weight: ArrayLike | None, classes: ColumnLike | None = None
+    ) -> Self:
         self._check_parameters()
         vocabulary: Vocabulary | None = None
         new_names: list[Any] = []
@@ -186,15 +189,17 @@ class OneVector(Declared, ReadsTables, BaseEstimator):  # type: ignore[misc]
         self.updates_per_pass_ = [*before, *run.recorder.mistakes_per_pass]
         return self
 
-    def _learn_one(self, x: Any, y: Any, sample_weight: float | None, classes: Any = None) -> Self:
+    def _learn_one(
+        self, x: RowLike, y: ColumnLike, sample_weight: float | None, classes: ColumnLike | None = None
+    ) -> Self:
         one = [x] if isinstance(x, Mapping) else vector_row(x, self.__dict__.get("_width"))
         return self._partial_fit(one, y, None if sample_weight is None else [sample_weight], classes)
 
-    def _one(self, x: Any) -> Any:
+    def _one(self, x: RowLike) -> Any:
         """Return one example as rows to predict."""
         return [x] if isinstance(x, Mapping) else vector_row(x, self._width)
 
-    def _features(self, X: Any) -> Features:
+    def _features(self, X: MatrixLike) -> Features:
         if are_mappings(X):
             return self._known_vocabulary().rows(X, learn=False)[0]
         return super()._features(X)
@@ -257,7 +262,7 @@ class OneVector(Declared, ReadsTables, BaseEstimator):  # type: ignore[misc]
         self._require_fitted("t_")
         return self._state.visits
 
-    def _replayed(self, X: Any, y: Any) -> Floats:
+    def _replayed(self, X: MatrixLike, y: ColumnLike) -> Floats:
         self._require_fitted()
         mistakes = self.updates()
         features = self._features(X)
@@ -283,7 +288,7 @@ class OneVector(Declared, ReadsTables, BaseEstimator):  # type: ignore[misc]
         state.visits = self._state.visits
         return state.hypothesis()
 
-    def replay(self, X: Any, y: Any) -> Floats:
+    def replay(self, X: MatrixLike, y: ColumnLike) -> Floats:
         """Train again from the record of the last fit or chunk alone, and return its weights, bit for bit.
 
         Parameters
@@ -300,7 +305,7 @@ class OneVector(Declared, ReadsTables, BaseEstimator):  # type: ignore[misc]
 
     _visited = "row"
 
-    def _numbers(self, X: Any) -> Floats:
+    def _numbers(self, X: MatrixLike) -> Floats:
         """Return the score of each row, and the bias: the bits that training decides by."""
         self._require_fitted()
         features, state = self._features(X), State(self._hypothesis())
@@ -316,12 +321,12 @@ class OneVector(Declared, ReadsTables, BaseEstimator):  # type: ignore[misc]
         return features.n_rows
 
     @abstractmethod
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: MatrixLike) -> Any:
         """Return what is predicted for each row."""
 
     @abstractmethod
     def _targets(
-        self, y: Any, features: Features, weight: Floats | None, classes: Any, *, begins: bool
+        self, y: ColumnLike, features: Features, weight: Floats | None, classes: ColumnLike | None, *, begins: bool
     ) -> tuple[Any, dict[str, Any]]:
         """Return the targets as the loops read them, and what is to be published of them."""
 

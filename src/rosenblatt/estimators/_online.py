@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from threading import RLock
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from rosenblatt.estimators import _parameters as parameters
 from rosenblatt.estimators._fitting import publish_attributes
@@ -29,6 +29,7 @@ from rosenblatt.rows.batch import Vocabulary, are_mappings, as_weight, single_we
 from rosenblatt.rows.features import Features, as_rows
 from rosenblatt.rows.labels import as_labels
 from rosenblatt.tables.blocks import Blocks
+from rosenblatt.typing import ColumnLike, MatrixLike, RowLike
 
 BEGINNING = RLock()
 """Is held while a stream begins; each stream has a lock of its own from then on."""
@@ -49,7 +50,13 @@ class OnlineLearning(VisitingClassifier):
     _stream_kind: ClassVar[type[Stream]] = Stream
     _vocabulary: Vocabulary | None
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self,
+        X: MatrixLike,
+        y: ColumnLike,
+        classes: ColumnLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Visit the rows of a chunk once, in the order they come.
 
         Chunks, single rows, and one `fit` of one cyclic pass over all of them leave the same bits. `order` and
@@ -91,7 +98,9 @@ class OnlineLearning(VisitingClassifier):
                 self._vocabulary = vocabulary
         return self
 
-    def learn_one(self, x: Any, y: Any, classes: Any = None, sample_weight: float | None = None) -> Self:
+    def learn_one(
+        self, x: RowLike, y: Hashable, classes: ColumnLike | None = None, sample_weight: float | None = None
+    ) -> Self:
         """Visit one example.
 
         Parameters
@@ -125,7 +134,7 @@ class OnlineLearning(VisitingClassifier):
                         return self
         return self._learn_one_with_care(x, y, classes, sample_weight)
 
-    def predict_one(self, x: Any) -> Any:
+    def predict_one(self, x: RowLike) -> Any:
         """Return the label of one example.
 
         Parameters
@@ -146,7 +155,7 @@ class OnlineLearning(VisitingClassifier):
             return self._classes[-1 if positive else 0]
         return self._classes[self._scheme.choose(score[None], self._zero)[0]]
 
-    def score_one(self, x: Any) -> Any:
+    def score_one(self, x: RowLike) -> Any:
         """Return the score that the label of one example is chosen by.
 
         Parameters
@@ -181,7 +190,7 @@ class OnlineLearning(VisitingClassifier):
         """Return the score of a row by any state, at the cost of its own features."""
         return score_of_row(row, state, self._scheme, self._classes, self._zero)
 
-    def _row(self, x: Any) -> Rows:
+    def _row(self, x: RowLike) -> Rows:
         """Return one example as a matrix of one row."""
         if type(x) is not np.ndarray and isinstance(x, Mapping):
             return self._known_vocabulary().row(x, learn=False)[0]
@@ -200,12 +209,12 @@ class OnlineLearning(VisitingClassifier):
                 raise
         return self
 
-    def _features(self, X: Any) -> Features:
+    def _features(self, X: MatrixLike) -> Features:
         if are_mappings(X):
             return self._known_vocabulary().rows(X, learn=False)[0]
         return super()._features(X)
 
-    def _chunk(self, X: Any) -> tuple[Features, Vocabulary | None, list[Any]]:
+    def _chunk(self, X: MatrixLike) -> tuple[Features, Vocabulary | None, list[Any]]:
         """Return examples to learn, and where they are mappings, the vocabulary and their new names."""
         if not are_mappings(X):
             return as_rows(X), None, []
@@ -227,13 +236,15 @@ class OnlineLearning(VisitingClassifier):
         stream = self.__dict__.get("_stream")
         return BEGINNING if stream is None else stream.lock
 
-    def _learn_one_with_care(self, x: Any, y: Any, classes: Any, sample_weight: float | None) -> Self:
+    def _learn_one_with_care(
+        self, x: RowLike, y: Hashable, classes: ColumnLike | None, sample_weight: float | None
+    ) -> Self:
         """Learn one example that may bring the first label, a new one, new features, or a weight."""
         with self._alone():
             weight = 1.0 if sample_weight is None else single_weight(sample_weight)
             return self._learn_one_alone(x, y, classes, weight)
 
-    def _learn_one_alone(self, x: Any, y: Any, classes: Any, weight: float) -> Self:
+    def _learn_one_alone(self, x: RowLike, y: Hashable, classes: ColumnLike | None, weight: float) -> Self:
         vocabulary: Vocabulary | None = None
         new_names: list[Any] = []
         if isinstance(x, Mapping):
@@ -284,7 +295,7 @@ class OnlineLearning(VisitingClassifier):
                 raise ParameterError(f"{name} cannot change while a stream is under way. Use a new estimator.")
         return rule
 
-    def _stream_for(self, n_features: int, classes: Any) -> Stream:
+    def _stream_for(self, n_features: int, classes: ColumnLike | None) -> Stream:
         """Return the stream under way, or a new one."""
         stream: Stream | None = self.__dict__.get("_stream")
         grows = isinstance(classes, str) and classes == "grow"
@@ -377,14 +388,14 @@ class OnlineLearning(VisitingClassifier):
         return Vocabulary.of(self._names)
 
 
-def _declared(classes: Any) -> NDArray[Any]:
+def _declared(classes: ColumnLike | None) -> NDArray[Any]:
     """Return the classes declared on the first call, sorted; none if there are none."""
     if classes is None or (isinstance(classes, str) and classes == "grow"):
         return np.empty(0, dtype=object)
     return check_classes(classes, or_else=", 'grow' or None")
 
 
-def _require_same(classes: Any, known: NDArray[Any]) -> None:
+def _require_same(classes: ColumnLike | None, known: NDArray[Any]) -> None:
     declared = _declared(classes)
     if len(declared):
         require_same_classes(declared, known)

@@ -8,7 +8,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from rosenblatt.exceptions import DataTypeError, LabelError, NonFiniteError, ParameterError, ShapeError
 from rosenblatt.learning.order import Order, make_order
@@ -181,7 +181,9 @@ def start_from(p: Any, shape: tuple[int, ...], rng: np.random.Generator, *, spar
     return state
 
 
-def read_start(p: Any, shape: tuple[int, ...], coef_init: Any, intercept_init: Any) -> State:
+def read_start(
+    p: Any, shape: tuple[int, ...], coef_init: ArrayLike | None, intercept_init: ArrayLike | None
+) -> State:
     """Return the start that `coef_init` and `intercept_init` give; what is not given is zero."""
     state = State.zero(shape, average=p.average, shrinks=p.penalty is not None)
     if coef_init is not None:
@@ -191,7 +193,7 @@ def read_start(p: Any, shape: tuple[int, ...], coef_init: Any, intercept_init: A
     return state
 
 
-def _numbers(name: str, value: Any, shape: tuple[int, ...]) -> Floats:
+def _numbers(name: str, value: object, shape: tuple[int, ...]) -> Floats:
     size = math.prod(shape)
     try:
         numbers = np.asarray(value, np.float64)

@@ -13,7 +13,7 @@ from copy import copy
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
@@ -362,7 +362,7 @@ class AdaptiveFilter(Declared, BaseEstimator):  # type: ignore[misc]
     window: int = param(4096, "The number of samples over which the reduction of the echo is measured.")
     _stream: FilterStream = learned()
 
-    def fit(self, far_end: Any, microphone: Any) -> Self:
+    def fit(self, far_end: ArrayLike, microphone: ArrayLike) -> Self:
         """Adapt to two signals from zero taps.
 
         Parameters
@@ -380,7 +380,7 @@ class AdaptiveFilter(Declared, BaseEstimator):  # type: ignore[misc]
         self.fit_transform(far_end, microphone)
         return self
 
-    def fit_transform(self, far_end: Any, microphone: Any) -> NDArray[Any]:
+    def fit_transform(self, far_end: ArrayLike, microphone: ArrayLike) -> NDArray[Any]:
         """Adapt to two signals from zero taps, and return the microphone minus the predicted echo.
 
         Each sample is cleaned with the taps before its update. Parameters are those of `fit`.
@@ -389,12 +389,12 @@ class AdaptiveFilter(Declared, BaseEstimator):  # type: ignore[misc]
         far, mic = as_signals(far_end, microphone)
         return self._follow(FilterStream(self.n_taps, self.window), far, mic, step)
 
-    def partial_fit(self, far_end: Any, microphone: Any) -> Self:
+    def partial_fit(self, far_end: ArrayLike, microphone: ArrayLike) -> Self:
         """Adapt to the next chunk of two signals; parameters as in `fit`."""
         self.process(far_end, microphone)
         return self
 
-    def process(self, far_end: Any, microphone: Any) -> NDArray[Any]:
+    def process(self, far_end: ArrayLike, microphone: ArrayLike) -> NDArray[Any]:
         """Adapt to the next chunk of two signals, and return it cleaned; parameters as in `fit`."""
         step = self._step()
         far, mic = as_signals(far_end, microphone)
@@ -404,13 +404,13 @@ class AdaptiveFilter(Declared, BaseEstimator):  # type: ignore[misc]
         """Adapt to the next sample of both signals, and return it cleaned."""
         return self.process([far_end], [microphone])[0].item()
 
-    def predict(self, far_end: Any) -> NDArray[Any]:
+    def predict(self, far_end: ArrayLike) -> NDArray[Any]:
         """Return the echo of a far end with the current taps, assuming silence before it."""
         self._require_adapted()
         far = as_signal(far_end, name="far_end")
         return -self._frozen(far, np.zeros(len(far)))
 
-    def transform(self, far_end: Any, microphone: Any) -> NDArray[Any]:
+    def transform(self, far_end: ArrayLike, microphone: ArrayLike) -> NDArray[Any]:
         """Clean two signals with the current taps, without adapting, assuming silence before them."""
         self._require_adapted()
         return self._frozen(*as_signals(far_end, microphone))

@@ -17,7 +17,7 @@ from rosenblatt.parameters import Declared, learned, param, positional
 from rosenblatt.rows.labels import encode_labels
 from rosenblatt.rows.reals import read_only
 from rosenblatt.threads import one_blas_thread, ordered, using
-from rosenblatt.typing import Floats, Ints
+from rosenblatt.typing import ColumnLike, Floats, Ints, MatrixLike
 
 
 class CalibratedModel(Declared, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -69,7 +69,7 @@ class CalibratedModel(Declared, ClassifierMixin, BaseEstimator):  # type: ignore
     def __sklearn_tags__(self) -> Any:
         return self.model.__sklearn_tags__()
 
-    def fit(self, X: Any, y: Any) -> CalibratedModel:
+    def fit(self, X: MatrixLike, y: ColumnLike) -> CalibratedModel:
         """Train a copy of the model on all rows, and calibrate it."""
         trained = clone(self.model).fit(X, y)
         self.calibration_ = calibrate(trained, X, y, method=self.method, folds=self.folds).calibration_
@@ -86,26 +86,32 @@ class CalibratedModel(Declared, ClassifierMixin, BaseEstimator):  # type: ignore
         """The number of features."""
         return int(self.model_.n_features_in_)
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> NDArray[Any]:
         """Return the label of every row."""
         return np.asarray(self.model_.predict(X))
 
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: MatrixLike) -> Floats:
         """Return the scores that labels are chosen by."""
         return np.asarray(self.model_.decision_function(X))
 
-    def predict_log_proba(self, X: Any) -> Floats:
+    def predict_log_proba(self, X: MatrixLike) -> Floats:
         """Return the logarithms of the probabilities."""
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.predict_proba(X)))
 
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: MatrixLike) -> Floats:
         """Return the probability of each class for every row; the columns are in the order of `classes_`."""
         return self.calibration_.probabilities(self.decision_function(X))
 
 
 def calibrate(
-    model: Any, X: Any, y: Any, *, method: str = "sigmoid", folds: int = DEFAULT_FOLDS, n_jobs: int | None = None
+    model: Any,
+    X: MatrixLike,
+    y: ColumnLike,
+    *,
+    method: str = "sigmoid",
+    folds: int = DEFAULT_FOLDS,
+    n_jobs: int | None = None,
 ) -> CalibratedModel:
     """Give a trained classifier probabilities.
 

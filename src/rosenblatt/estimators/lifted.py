@@ -33,7 +33,7 @@ from rosenblatt.parameters import fixed, param
 from rosenblatt.registry import built_in
 from rosenblatt.rows.batch import Batch, as_batch
 from rosenblatt.rows.reals import read_only
-from rosenblatt.typing import Floats
+from rosenblatt.typing import ColumnLike, Floats, MatrixLike
 
 # The lifted perceptron: every row gets a coordinate of its own, so that any set separates.
 
@@ -233,7 +233,7 @@ class LiftedPerceptron(
     def _separated_by(self) -> tuple[str, str]:
         return "the lifted weights", "their first coordinates"
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: MatrixLike, y: ColumnLike) -> Self:
         """Train until the lifted rows are separated, or a limit is reached; two classes.
 
         X and y are as in `Perceptron.fit`. An error leaves the estimator unchanged; Ctrl-C leaves the last

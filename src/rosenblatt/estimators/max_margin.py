@@ -6,6 +6,7 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
@@ -22,6 +23,7 @@ from rosenblatt.registry import built_in
 from rosenblatt.rows.batch import Batch, as_batch
 from rosenblatt.rows.memory import require_features
 from rosenblatt.rows.reals import protect, read_only
+from rosenblatt.typing import ColumnLike, MatrixLike
 
 MAX_PROOF_SECONDS = 5.0  # after which it stays with what floats could say
 
@@ -96,7 +98,7 @@ class MaxMarginClassifier(Declared, LinearClassifier, ClassifierMixin, BaseEstim
         tags.classifier_tags.multi_class = False
         return tags
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: ColumnLike, sample_weight: ArrayLike | None = None) -> Self:
         """Find the hyperplane.
 
         Parameters

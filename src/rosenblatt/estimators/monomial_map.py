@@ -20,7 +20,7 @@ from rosenblatt.rows.features import as_rows, require_finite
 from rosenblatt.rows.memory import require_memory
 from rosenblatt.rows.reals import read_only
 from rosenblatt.tables.monomials import MONOMIALS, MOST_COLUMNS, WAY_OUT, Monomials, monomials_of
-from rosenblatt.typing import Ints
+from rosenblatt.typing import ColumnLike, Ints, MatrixLike
 
 BYTES_OF_A_NAME = 100
 
@@ -96,7 +96,7 @@ class MonomialMap(Declared, ReadsTables, TransformerMixin, BaseEstimator):  # ty
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: ColumnLike | None = None) -> Self:
         """Learn the number of features and their names.
 
         Parameters
@@ -127,7 +127,7 @@ class MonomialMap(Declared, ReadsTables, TransformerMixin, BaseEstimator):  # ty
         )
         return self
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: MatrixLike) -> Any:
         """Return the monomials of every row.
 
         Parameters
@@ -190,7 +190,7 @@ class MonomialMap(Declared, ReadsTables, TransformerMixin, BaseEstimator):  # ty
         return names
 
 
-def _container(X: Any) -> Any:
+def _container(X: MatrixLike) -> Any:
     """Return scipy's sparse matrix for a matrix, and its array for anything else."""
     from scipy.sparse import csr_array, csr_matrix, isspmatrix
 

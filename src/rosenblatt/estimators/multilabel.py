@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import ClassifierTags
 
 from rosenblatt.codecs import StateSchema, require
@@ -25,7 +25,7 @@ from rosenblatt.rows.batch import as_weight
 from rosenblatt.rows.features import Features, is_sparse
 from rosenblatt.rows.labels import as_labels, list_classes, object_array
 from rosenblatt.rows.reals import read_only, show_value
-from rosenblatt.typing import Floats, Ints
+from rosenblatt.typing import ColumnLike, Floats, Ints, MatrixLike, RowLike, SparseMatrix
 
 # Several labels a row, as an indicator matrix or as sets.
 
@@ -35,7 +35,7 @@ WANTED = (
 )
 
 
-def as_sets(y: Any, n_rows: int, classes: NDArray[Any] | None = None) -> tuple[Ints, Ints, NDArray[Any]]:
+def as_sets(y: ColumnLike, n_rows: int, classes: NDArray[Any] | None = None) -> tuple[Ints, Ints, NDArray[Any]]:
     """Return the labels of each row as CSR holds them, ascending, and all labels.
 
     Parameters
@@ -110,7 +110,9 @@ def _from_sets(y: Any, n_rows: int, classes: NDArray[Any] | None) -> tuple[Ints,
     return indptr, np.array([label for row in rows for label in row], np.int64), classes
 
 
-def _from_matrix(y: Any, n_rows: int, classes: NDArray[Any] | None) -> tuple[Ints, Ints, NDArray[Any]]:
+def _from_matrix(
+    y: ColumnLike | SparseMatrix, n_rows: int, classes: NDArray[Any] | None
+) -> tuple[Ints, Ints, NDArray[Any]]:
     if is_sparse(y):
         table = y.tocsr().toarray()
     else:
@@ -213,7 +215,7 @@ class MultilabelPerceptron(OneVector):
         tags.target_tags.single_output = False
         return tags
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: ColumnLike, sample_weight: ArrayLike | None = None) -> Self:
         """Train until a stopping rule ends it.
 
         Parameters
@@ -227,14 +229,22 @@ class MultilabelPerceptron(OneVector):
         """
         return self._fit(X, y, sample_weight)
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self,
+        X: MatrixLike,
+        y: ColumnLike,
+        classes: ColumnLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Visit the rows of a chunk once, in the order they come.
 
         The first call needs all labels as `classes`, unless y is a matrix, which has a column for each of them.
         """
         return self._partial_fit(X, y, sample_weight, classes)
 
-    def learn_one(self, x: Any, y: Any, classes: Any = None, sample_weight: float | None = None) -> Self:
+    def learn_one(
+        self, x: RowLike, y: Iterable[Any], classes: ColumnLike | None = None, sample_weight: float | None = None
+    ) -> Self:
         """Visit one example, a sequence of numbers or a mapping of feature names to values; y is a set of labels.
 
         The first call needs all labels as `classes`. Names never met before become features, names left out are
@@ -242,26 +252,26 @@ class MultilabelPerceptron(OneVector):
         """
         return self._learn_one(x, [set(y)], sample_weight, classes)
 
-    def predict_one(self, x: Any) -> set[Any] | None:
+    def predict_one(self, x: RowLike) -> set[Any] | None:
         """Return the set of labels of one example; None before the first one was learned."""
         return self.predict_sets(self._one(x))[0] if self.__sklearn_is_fitted__() else None
 
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: MatrixLike) -> Floats:
         """Return the score of each row and label."""
         self._require_fitted()
         features = self._features(X)
         return finite(loop_scores(features.rows, self._hypothesis()), features)
 
-    def predict(self, X: Any) -> Ints:
+    def predict(self, X: MatrixLike) -> Ints:
         """Return a matrix of zeros and ones: a row has the labels whose score is above zero."""
         return (self.decision_function(X) > 0.0).astype(np.int64)
 
-    def predict_sets(self, X: Any) -> list[set[Any]]:
+    def predict_sets(self, X: MatrixLike) -> list[set[Any]]:
         """Return the set of labels of each row."""
         labels = self.classes_.tolist()
         return [{labels[k] for k in np.flatnonzero(row)} for row in self.predict(X)]
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: MatrixLike, y: ColumnLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the share of rows for which every label is right."""
         found = self.predict(X)
         indptr, labels, _ = as_sets(y, len(found), self._classes)
@@ -291,7 +301,7 @@ class MultilabelPerceptron(OneVector):
         return state.for_updates_by(self._rule())
 
     def _targets(
-        self, y: Any, features: Features, weight: Floats | None, classes: Any, *, begins: bool
+        self, y: ColumnLike, features: Features, weight: Floats | None, classes: ColumnLike | None, *, begins: bool
     ) -> tuple[Sets, dict[str, Any]]:
         declared = None if classes is None else check_labels(classes)
         if not begins and declared is not None:

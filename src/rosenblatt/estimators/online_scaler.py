@@ -7,7 +7,7 @@ from math import sqrt
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
@@ -19,7 +19,7 @@ from rosenblatt.rows.batch import are_mappings
 from rosenblatt.rows.features import Features, as_rows, is_sparse, require_finite
 from rosenblatt.rows.reals import read_only
 from rosenblatt.tables.online_scaling import Figures, OnlineScaling, require_figures, too_large
-from rosenblatt.typing import Floats, Ints
+from rosenblatt.typing import ColumnLike, Floats, Ints, MatrixLike, RowLike
 
 __all__ = ["OnlineScaler"]
 
@@ -27,7 +27,7 @@ __all__ = ["OnlineScaler"]
 class _Listed:
     """A list of numbers, which a file holds as an array."""
 
-    def __init__(self, array: Codec, dtype: Any) -> None:
+    def __init__(self, array: Codec, dtype: DTypeLike) -> None:
         self.array, self.dtype = array, dtype
 
     def encode(self, value: list[Any], at: str, context: Context) -> Any:
@@ -123,7 +123,7 @@ class OnlineScaler(Declared, OneToOneFeatureMixin, TransformerMixin, BaseEstimat
     def __sklearn_is_fitted__(self) -> bool:
         return "_mean" in self.__dict__
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: ColumnLike | None = None) -> Self:
         """Forget what was learned, and learn the rows of X.
 
         Parameters
@@ -142,7 +142,7 @@ class OnlineScaler(Declared, OneToOneFeatureMixin, TransformerMixin, BaseEstimat
         self.__dict__.update({name: fresh.__dict__.get(name) for name in STATE})
         return self
 
-    def partial_fit(self, X: Any, y: Any = None) -> Self:
+    def partial_fit(self, X: MatrixLike, y: ColumnLike | None = None) -> Self:
         """Learn more rows, after those that were met.
 
         Parameters
@@ -159,7 +159,7 @@ class OnlineScaler(Declared, OneToOneFeatureMixin, TransformerMixin, BaseEstimat
         self._pass(X, scales=False)
         return self
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: MatrixLike) -> Any:
         """Scale rows by the means and deviations of all rows met so far.
 
         Parameters
@@ -177,7 +177,7 @@ class OnlineScaler(Declared, OneToOneFeatureMixin, TransformerMixin, BaseEstimat
             return [self.transform_one(x) for x in X]
         return self._figures.scale(self._rows(X), self.with_mean, self.with_std)
 
-    def learn_transform(self, X: Any) -> Any:
+    def learn_transform(self, X: MatrixLike) -> Any:
         """Scale each row by what was met before it, and learn it: a chunk as a stream.
 
         Parameters
@@ -192,7 +192,7 @@ class OnlineScaler(Declared, OneToOneFeatureMixin, TransformerMixin, BaseEstimat
         """
         return self._pass(X, scales=True)
 
-    def learn_one(self, x: Any, y: Any = None) -> Self:
+    def learn_one(self, x: RowLike, y: object = None) -> Self:
         """Learn one row.
 
         Parameters
@@ -233,7 +233,7 @@ class OnlineScaler(Declared, OneToOneFeatureMixin, TransformerMixin, BaseEstimat
             self._squares[j : j + 1] = [squares]
         return self
 
-    def transform_one(self, x: Any) -> Any:
+    def transform_one(self, x: RowLike) -> Any:
         """Scale one row by what was met before it. Nothing is learned.
 
         Parameters
@@ -260,7 +260,7 @@ class OnlineScaler(Declared, OneToOneFeatureMixin, TransformerMixin, BaseEstimat
         value = value - self._mean[j] if self.with_mean else value
         return value / sqrt(self._squares[j] / self._count[j]) if self.with_std else value
 
-    def _pass(self, X: Any, *, scales: bool) -> Any:
+    def _pass(self, X: MatrixLike, *, scales: bool) -> Any:
         """Learn the rows of a chunk one by one; if asked, return each scaled by what was met before it."""
         self._check_flags()
         if are_mappings(X):
@@ -319,7 +319,7 @@ class OnlineScaler(Declared, OneToOneFeatureMixin, TransformerMixin, BaseEstimat
         for name in STATE:
             self.__dict__.pop(name, None)
 
-    def _rows(self, X: Any) -> Floats:
+    def _rows(self, X: MatrixLike | Features) -> Floats:
         """Return rows whose features are those met so far, in their order."""
         features = X if isinstance(X, Features) else _read(X)
         if features.names is not None and self._places is not None and tuple(self._places) != features.names:
@@ -374,7 +374,7 @@ class OnlineScaler(Declared, OneToOneFeatureMixin, TransformerMixin, BaseEstimat
 STATE = ("_places", "_count", "_mean", "_squares")
 
 
-def _read(X: Any) -> Features:
+def _read(X: MatrixLike) -> Features:
     if is_sparse(X):
         raise DataTypeError(
             "Sparse rows cannot be centred, so OnlineScaler takes none. Pass X.toarray(), or dicts."
@@ -384,7 +384,7 @@ def _read(X: Any) -> Features:
     return features
 
 
-def _one_row(x: Any) -> Any:
+def _one_row(x: RowLike) -> Any:
     row = np.asarray(x)
     if row.ndim != 1:
         raise ShapeError(f"x must be a mapping or a vector, but has {row.ndim} dimensions.")

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 
 from rosenblatt.codecs import Number, StateSchema, require
@@ -33,7 +33,7 @@ from rosenblatt.rows.labels import as_labels, encode_labels
 from rosenblatt.rows.reals import read_only
 from rosenblatt.tables.blocks import Blocks
 from rosenblatt.tables.scaling import Scaling
-from rosenblatt.typing import Floats
+from rosenblatt.typing import ColumnLike, Floats, MatrixLike, RowLike
 
 
 def _link(held: dict[str, Any]) -> None:
@@ -113,23 +113,31 @@ class OrdinalPerceptron(ClassifierMixin, OneVector):  # type: ignore[misc]
     )
     _classes: NDArray[Any] = learned()
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: ColumnLike, sample_weight: ArrayLike | None = None) -> Self:
         """Train until a stopping rule ends it; a sample weight multiplies the step."""
         warn_of_column(y)
         return self._fit(X, y, sample_weight)
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self,
+        X: MatrixLike,
+        y: ColumnLike,
+        classes: ColumnLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Visit the rows of a chunk once, in the order they come; the first call needs all `classes`."""
         return self._partial_fit(X, y, sample_weight, classes)
 
-    def learn_one(self, x: Any, y: Any, classes: Any = None, sample_weight: float | None = None) -> Self:
+    def learn_one(
+        self, x: RowLike, y: ColumnLike, classes: ColumnLike | None = None, sample_weight: float | None = None
+    ) -> Self:
         """Visit one example, a sequence of numbers or a mapping of feature names to values.
 
         The first call needs all `classes`. Names never met before become features, names left out are zero.
         """
         return self._learn_one(x, [y], sample_weight, classes)
 
-    def predict_one(self, x: Any) -> Any:
+    def predict_one(self, x: RowLike) -> Any:
         """Return the rank of one example; None before the first one was learned."""
         return self.predict(self._one(x))[0] if self.__sklearn_is_fitted__() else None
 
@@ -171,12 +179,12 @@ class OrdinalPerceptron(ClassifierMixin, OneVector):  # type: ignore[misc]
             self._complete(replace(run, state=unscaled(run.state)), begin, made, known)
         return self
 
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: MatrixLike) -> Floats:
         """Return the score of each row, which the thresholds cut into ranks."""
         self._require_fitted()
         return self._scores(self._features(X), self._hypothesis())
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> NDArray[Any]:
         """Return the rank predicted for each row."""
         scores = self.decision_function(X)
         return self._classes[ranks_of(scores, self._hypothesis(), self._width)]
@@ -211,7 +219,7 @@ class OrdinalPerceptron(ClassifierMixin, OneVector):  # type: ignore[misc]
         return State.zero((n_features + len(known["_classes"]) - 1,), average=self.average)
 
     def _targets(
-        self, y: Any, features: Features, weight: Floats | None, classes: Any, *, begins: bool
+        self, y: ColumnLike, features: Features, weight: Floats | None, classes: ColumnLike | None, *, begins: bool
     ) -> tuple[Ranks, dict[str, Any]]:
         if not begins:
             ranks = self._classes

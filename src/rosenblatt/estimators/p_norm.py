@@ -15,7 +15,7 @@ from rosenblatt.registry import built_in
 LARGEST_P = 64
 
 
-def _check_power(name: str, value: Any) -> None:
+def _check_power(name: str, value: object) -> None:
     if isinstance(value, str) and value == "auto":
         return
     if isinstance(value, bool) or not isinstance(value, Integral) or not 2 <= int(value) <= LARGEST_P:

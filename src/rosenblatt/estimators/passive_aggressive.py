@@ -9,6 +9,7 @@ import math
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 
 from rosenblatt.codecs import StateSchema, require
@@ -27,7 +28,7 @@ from rosenblatt.registry import built_in
 from rosenblatt.rows.features import Features
 from rosenblatt.rows.labels import as_measurements
 from rosenblatt.rows.reals import read_only
-from rosenblatt.typing import Floats
+from rosenblatt.typing import ColumnLike, Floats, MatrixLike, RowLike
 
 
 class PassiveAggressiveClassifier(PassiveCore, OwnRule):
@@ -116,27 +117,27 @@ class PassiveAggressiveRegressor(RegressorMixin, OneVector):  # type: ignore[mis
         "`n_iter_no_change` passes. None: when the number of updates has not fallen by 2 %.",
     )
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: ColumnLike, sample_weight: ArrayLike | None = None) -> Self:
         """Train until a stopping rule ends it; a sample weight multiplies C."""
         warn_of_column(y)
         return self._fit(X, y, sample_weight)
 
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: MatrixLike, y: ColumnLike, sample_weight: ArrayLike | None = None) -> Self:
         """Visit the rows of a chunk once, in the order they come."""
         return self._partial_fit(X, y, sample_weight)
 
-    def learn_one(self, x: Any, y: float, sample_weight: float | None = None) -> Self:
+    def learn_one(self, x: RowLike, y: float, sample_weight: float | None = None) -> Self:
         """Visit one example, a sequence of numbers or a mapping of feature names to values.
 
         Names never met before become features, names left out are zero.
         """
         return self._learn_one(x, [y], sample_weight)
 
-    def predict_one(self, x: Any) -> float | None:
+    def predict_one(self, x: RowLike) -> float | None:
         """Return the number of one example; None before the first one was learned."""
         return float(self.predict(self._one(x))[0]) if self.__sklearn_is_fitted__() else None
 
-    def predict(self, X: Any) -> Floats:
+    def predict(self, X: MatrixLike) -> Floats:
         """Return the number predicted for each row."""
         return self._numbers(X)
 
@@ -156,7 +157,7 @@ class PassiveAggressiveRegressor(RegressorMixin, OneVector):  # type: ignore[mis
         return State.zero((n_features + 1,), average=self.average)
 
     def _targets(
-        self, y: Any, features: Features, weight: Floats | None, classes: Any, *, begins: bool
+        self, y: ColumnLike, features: Features, weight: Floats | None, classes: ColumnLike | None, *, begins: bool
     ) -> tuple[Values, dict[str, Any]]:
         values = as_measurements(y, features.n_rows)
         if values.ndim == 2 and values.shape[1] != 1:

@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from rosenblatt.estimators._declarations import OwnRuleParameters, PassiveParameters, PerceptronParameters
 from rosenblatt.estimators._fitting import (
@@ -42,7 +43,7 @@ from rosenblatt.rows.batch import Batch, as_batch, require_two
 from rosenblatt.rows.reals import read_only
 from rosenblatt.tables.blocks import Blocks
 from rosenblatt.threads import using
-from rosenblatt.typing import Floats, Ints
+from rosenblatt.typing import ColumnLike, Floats, Ints, MatrixLike
 
 if TYPE_CHECKING:
     from rosenblatt.certify.certificate import Certificate
@@ -92,7 +93,12 @@ class PerceptronCore(PerceptronParameters, OnlineLearning):
     _learner = built_in("Perceptron", perceptron_state())
 
     def fit(
-        self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
+        self,
+        X: MatrixLike,
+        y: ColumnLike,
+        coef_init: ArrayLike | None = None,
+        intercept_init: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Train until a stopping rule ends it; see `stop_reason_`.
 
@@ -194,8 +200,8 @@ class PerceptronCore(PerceptronParameters, OnlineLearning):
     def _train(
         self,
         blocks: Blocks,
-        coef_init: Any = None,
-        intercept_init: Any = None,
+        coef_init: ArrayLike | None = None,
+        intercept_init: ArrayLike | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         every: int = 1,
         resume: bool = False,
@@ -256,7 +262,9 @@ class PerceptronCore(PerceptronParameters, OnlineLearning):
 
         return partial(witness, batch, bias=self._has_bias() or bool(start.w[-1] != 0.0))
 
-    def _before(self, blocks: Blocks, coef_init: Any, intercept_init: Any) -> Before | None:
+    def _before(
+        self, blocks: Blocks, coef_init: ArrayLike | None, intercept_init: ArrayLike | None
+    ) -> Before | None:
         """Return the last run, if this fit is to continue it."""
         if not self.warm_start or not self.__sklearn_is_fitted__() or coef_init is not None:
             return None

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from rosenblatt.estimators._declarations import RelatedParameters
@@ -42,7 +43,7 @@ from rosenblatt.parameters import param
 from rosenblatt.registry import built_in
 from rosenblatt.rows.batch import Batch, as_batch
 from rosenblatt.rows.features import require_finite
-from rosenblatt.typing import Floats, Ints
+from rosenblatt.typing import ColumnLike, Floats, Ints, MatrixLike
 
 VISIT, READ, ENOUGH = 0, 1, 2
 ROWS_A_STRETCH = 256  # rows read by counts of several hypotheses before they ask whether one can still win
@@ -550,7 +551,12 @@ class PocketPerceptron(RelatedParameters, VisitingClassifier, ClassifierMixin, B
     callbacks: Any = param(None, more="They get the current hypothesis, not the pocket.")
 
     def fit(
-        self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
+        self,
+        X: MatrixLike,
+        y: ColumnLike,
+        coef_init: ArrayLike | None = None,
+        intercept_init: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Train until a stopping rule ends it, and keep the best hypothesis; parameters as in `Perceptron.fit`.
 

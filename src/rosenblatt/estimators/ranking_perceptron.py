@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from rosenblatt.codecs import StateSchema, require
 from rosenblatt.estimators._one_vector import VECTOR, VECTOR_FIT, OneVector, without_run
@@ -22,7 +23,7 @@ from rosenblatt.rows.features import Features
 from rosenblatt.rows.labels import as_measurements
 from rosenblatt.rows.pairs import as_groups, pairs_of
 from rosenblatt.rows.reals import read_only
-from rosenblatt.typing import Floats
+from rosenblatt.typing import ColumnLike, Floats, MatrixLike
 
 
 def _link(held: dict[str, Any]) -> None:
@@ -73,7 +74,9 @@ class RankingPerceptron(OneVector):
     )
     shuffle: bool = param(True, "Whether pairs are visited in random order.")
 
-    def fit(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: MatrixLike, y: ColumnLike, qid: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Train until a stopping rule ends it.
 
         Parameters
@@ -90,15 +93,19 @@ class RankingPerceptron(OneVector):
         """
         return self._fit(X, (y, qid), sample_weight)
 
-    def partial_fit(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: MatrixLike, y: ColumnLike, qid: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Visit all pairs of a chunk once, group by group; rows are compared within the chunk only."""
         return self._partial_fit(X, (y, qid), sample_weight)
 
-    def predict(self, X: Any) -> Floats:
+    def predict(self, X: MatrixLike) -> Floats:
         """Return the score of each row; rows of a group are ranked by it, the highest first."""
         return self._numbers(X)
 
-    def score(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> float:
+    def score(
+        self, X: MatrixLike, y: ColumnLike, qid: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> float:
         """Return the share of pairs in the right order, weighted if rows have weights; equal scores count half.
 
         With two values of y and one group this is the area under the ROC curve.
@@ -111,7 +118,7 @@ class RankingPerceptron(OneVector):
         right = np.where(found[plus] > found[minus], 1.0, np.where(found[plus] == found[minus], 0.5, 0.0))
         return float(np.average(right, weights=each))
 
-    def replay(self, X: Any, y: Any, qid: Any = None) -> Floats:
+    def replay(self, X: MatrixLike, y: ColumnLike, qid: ArrayLike | None = None) -> Floats:
         """Train again from the record of the last fit or chunk alone, and return its weights, bit for bit.
 
         Parameters
@@ -140,7 +147,7 @@ class RankingPerceptron(OneVector):
         return plus, minus, np.ones(len(plus)) if weight is None else weight[plus] * weight[minus]
 
     def _targets(
-        self, y: Any, features: Features, weight: Floats | None, classes: Any, *, begins: bool
+        self, y: Any, features: Features, weight: Floats | None, classes: ColumnLike | None, *, begins: bool
     ) -> tuple[Pairs, dict[str, Any]]:
         return Pairs(*self._pairs(y, features.n_rows, weight)), {}
 

@@ -6,6 +6,7 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
@@ -25,7 +26,7 @@ from rosenblatt.parameters import Declared, check_number, check_share, learned, 
 from rosenblatt.registry import built_in
 from rosenblatt.rows.batch import Batch, as_batch, class_weights
 from rosenblatt.rows.memory import require_features
-from rosenblatt.typing import Floats
+from rosenblatt.typing import ColumnLike, Floats, MatrixLike
 
 DESCENTS = ("sgd", "batch")
 
@@ -146,7 +147,7 @@ class SoftMarginClassifier(Declared, LinearClassifier, ClassifierMixin, BaseEsti
     )
     _descended: bool = learned()
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: ColumnLike, sample_weight: ArrayLike | None = None) -> Self:
         """Minimise the objective.
 
         Parameters

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Self
 
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from rosenblatt.codecs import Several, StateSchema, require
@@ -22,7 +22,7 @@ from rosenblatt.registry import built_in
 from rosenblatt.rows.batch import as_batch
 from rosenblatt.rows.features import Features
 from rosenblatt.rows.reals import read_only
-from rosenblatt.typing import Floats, Ints
+from rosenblatt.typing import ColumnLike, Floats, Ints, MatrixLike, RowLike
 
 
 def _absent(name: str) -> property:
@@ -91,7 +91,12 @@ class VotedPerceptron(RelatedParameters, OnlineLearning, ClassifierMixin, BaseEs
     callbacks: Any = param(None, more="They get the current hypothesis, not the vote.")
 
     def fit(
-        self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
+        self,
+        X: MatrixLike,
+        y: ColumnLike,
+        coef_init: ArrayLike | None = None,
+        intercept_init: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Train until a stopping rule ends it, and keep all hypotheses; see `Perceptron.fit`."""
         with interruptible():
@@ -105,17 +110,17 @@ class VotedPerceptron(RelatedParameters, OnlineLearning, ClassifierMixin, BaseEs
             conclude(self, run, rows=blocks, best=True)
             return self
 
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: MatrixLike) -> Floats:
         """Return the share of votes for each class; of two, the share for the second minus that for the first."""
         model = self._vote()
         return model.decision(self._features(X))
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> NDArray[Any]:
         """Return the predicted label of each row."""
         model = self._vote()
         return model.predict(self._features(X))
 
-    def score_one(self, x: Any) -> Any:
+    def score_one(self, x: RowLike) -> Any:
         """Return the shares of votes, as `decision_function` does, for one example; None before the first one."""
         if not self.__sklearn_is_fitted__():
             return None

@@ -264,16 +264,16 @@ class KernelFit(PerceptronFit):
         self.best_scores: Floats | None = None
         self.complete_scores: Floats | None = None
 
-    def _steps(self, epoch: int, visits: Any) -> Iterable[Stretch]:
+    def _steps(self, epoch: int, visits: Visits) -> Iterable[Stretch]:
         if isinstance(self.visitor, KernelVisitor):
             self.visitor.is_last = epoch == self.plan.max_iter
         return super()._steps(epoch, visits)
 
-    def _proves(self, visits: Any) -> bool:
+    def _proves(self, visits: Visits) -> bool:
         """Whether a pass without a mistake leaves none: by the scores kept, but not by those summed anew."""
         return isinstance(self.visitor, ExpansionVisitor) and super()._proves(visits)
 
-    def _at_rest(self, visits: Any) -> bool:
+    def _at_rest(self, visits: Visits) -> bool:
         """Whether no visit will ever move the weights again."""
         if isinstance(self.visitor, KernelVisitor) and self.visitor.has_mistake(visits):
             return False

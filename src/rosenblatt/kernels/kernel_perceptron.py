@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
@@ -37,7 +38,7 @@ from rosenblatt.registry import built_in
 from rosenblatt.rows.batch import Batch, as_batch
 from rosenblatt.rows.features import Features, require_finite
 from rosenblatt.rows.reals import protect, read_only
-from rosenblatt.typing import Floats, Ints
+from rosenblatt.typing import ColumnLike, Floats, Ints, MatrixLike, RowLike
 
 if TYPE_CHECKING:
     from rosenblatt.certify.certificate import Certificate
@@ -132,7 +133,7 @@ class KernelSpace(OnlineLearning, ClassifierMixin, BaseEstimator):  # type: igno
 
     _kernel: Kernel
 
-    def coordinates(self, X: Any, *, isometric: bool = False) -> Any:
+    def coordinates(self, X: MatrixLike, *, isometric: bool = False) -> Any:
         """Return the rows as points in the space of the kernel, which `certify` decides about.
 
         Parameters
@@ -151,7 +152,9 @@ class KernelSpace(OnlineLearning, ClassifierMixin, BaseEstimator):  # type: igno
         """
         return self._space(X, isometric).table
 
-    def certify(self, X: Any, y: Any, *, margin: bool = False, time_limit: float | None = None) -> Certificate:
+    def certify(
+        self, X: MatrixLike, y: ColumnLike, *, margin: bool = False, time_limit: float | None = None
+    ) -> Certificate:
         """Decide whether a hyperplane in the space of the kernel separates the classes, and prove it.
 
         Parameters
@@ -192,7 +195,7 @@ class KernelSpace(OnlineLearning, ClassifierMixin, BaseEstimator):  # type: igno
         found = certify(space.table, y, bias=self._has_bias(), margin=margin, time_limit=time_limit)
         return found.renamed(space.names)
 
-    def _space(self, X: Any, isometric: bool) -> Space:
+    def _space(self, X: MatrixLike, isometric: bool) -> Space:
         self._require_fitted()
         features = self._features(X)
         require_finite(features)
@@ -305,7 +308,7 @@ class KernelPerceptron(PerceptronParameters, KernelSpace):
         )
         return tags
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: ColumnLike, sample_weight: ArrayLike | None = None) -> Self:
         """Train until a stopping rule ends it; parameters and result as in `Perceptron.fit`.
 
         With ``kernel="precomputed"``, X is the square matrix of kernel values between training rows.
@@ -333,7 +336,13 @@ class KernelPerceptron(PerceptronParameters, KernelSpace):
             return self
 
     @available_if(_streams)  # type: ignore[untyped-decorator]
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self,
+        X: MatrixLike,
+        y: ColumnLike,
+        classes: ColumnLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Visit the rows of a chunk once, in the order they come; see `Perceptron.partial_fit`."""
         if not self.__sklearn_is_fitted__():
             self._check_parameters()
@@ -342,7 +351,7 @@ class KernelPerceptron(PerceptronParameters, KernelSpace):
             warn_unless_kernel(stream_kernel(self, features.n_features), points_of(features))
         return super().partial_fit(X, y, classes, sample_weight)
 
-    def score_one(self, x: Any) -> Any:
+    def score_one(self, x: RowLike) -> Any:
         """Return the score that the label of one example is chosen by; see `Perceptron.score_one`."""
         from rosenblatt.kernels.dual_loop import add_scores
 

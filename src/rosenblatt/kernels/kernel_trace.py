@@ -17,7 +17,7 @@ from rosenblatt.kernels.values import CachedRows, Kernel, Linear
 from rosenblatt.learning.state import State
 from rosenblatt.learning.trace import Trace, other_score
 from rosenblatt.loops.layout import Log, Targets
-from rosenblatt.typing import Floats, Ints
+from rosenblatt.typing import ColumnLike, Floats, Ints, MatrixLike
 
 REPLAY_MEGABYTES = 200.0
 
@@ -41,11 +41,11 @@ class KernelTrace(Trace):
     budget: Budget | None = None  # how many rows were kept
     numbered: bool = True  # whether rows had numbers, as in a fit, or were seen once, as in a stream
 
-    def replay(self, X: Any, y: Any) -> KernelModel:  # type: ignore[override]  # another kind of model
+    def replay(self, X: MatrixLike, y: ColumnLike) -> KernelModel:  # type: ignore[override]  # another kind of model
         """Train again from the record alone, and return the model of the run, bit for bit; see `Trace.replay`."""
         return self.after_each_pass(X, y)[-1] if len(self.mistakes_per_pass) else self._start(X, y)
 
-    def after_each_pass(self, X: Any, y: Any) -> list[KernelModel]:  # type: ignore[override]
+    def after_each_pass(self, X: MatrixLike, y: ColumnLike) -> list[KernelModel]:  # type: ignore[override]
         """Return the model at the end of each pass."""
         state = self.start.copy()
         assert isinstance(state, KernelState)
@@ -62,7 +62,7 @@ class KernelTrace(Trace):
             models.append(KernelModel.of(state, self.kernel, self.scheme, self.classes, self.zero))
         return models
 
-    def path(self, X: Any, y: Any, at: Any = None) -> tuple[Floats, Floats]:
+    def path(self, X: MatrixLike, y: ColumnLike, at: Any = None) -> tuple[Floats, Floats]:
         """Raise `InputError`: weights in the space of a kernel cannot be listed."""
         raise InputError(
             "The weights of a kernel perceptron lie in the kernel's space, so they cannot be listed. Use "
@@ -78,12 +78,12 @@ class KernelTrace(Trace):
             )
         super().save(path)
 
-    def _start(self, X: Any, y: Any) -> KernelModel:
+    def _start(self, X: MatrixLike, y: ColumnLike) -> KernelModel:
         self._batch(X, y)
         assert isinstance(self.start, KernelState)
         return KernelModel.of(self.start, self.kernel, self.scheme, self.classes, self.zero)
 
-    def _data(self, X: Any, y: Any, state: KernelState) -> _Data:
+    def _data(self, X: MatrixLike, y: ColumnLike, state: KernelState) -> _Data:
         batch = self._batch(X, y)
         codes = batch.codes + int(len(self.classes) == 1)
         mistakes = self._require_mistakes()

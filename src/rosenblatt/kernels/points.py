@@ -9,7 +9,8 @@ import numpy as np
 
 from rosenblatt.exceptions import DataTypeError, InputError, NonFiniteError, ShapeError
 from rosenblatt.loops.layout import CSR, PAIR, Rows, csr_take, part_of
-from rosenblatt.typing import Floats, Ints, Reals
+from rosenblatt.rows.features import is_sparse
+from rosenblatt.typing import Floats, Ints, MatrixLike, Reals, SparseMatrix
 
 
 @dataclass(eq=False, slots=True)
@@ -89,11 +90,11 @@ class Points:
         return Points(_csr(csr_array(self.rows)), self.n_rows, self.n_features, self.ids)
 
 
-def as_points(X: Any, name: str = "X") -> Points:
+def as_points(X: MatrixLike | Points, name: str = "X") -> Points:
     """Return a table of numbers as points; float32 and CSR stay."""
     if isinstance(X, Points):
         return X
-    if hasattr(X, "tocsr"):
+    if is_sparse(X):
         rows: Rows = _csr(X)
         n_rows, n_features = X.shape
         values = rows.data
@@ -107,7 +108,7 @@ def as_points(X: Any, name: str = "X") -> Points:
     return Points(rows, int(n_rows), int(n_features))
 
 
-def _dense(X: Any, name: str) -> Reals:
+def _dense(X: MatrixLike, name: str) -> Reals:
     try:
         array = np.asarray(X)
         if array.dtype not in (np.float32, np.float64):
@@ -119,7 +120,7 @@ def _dense(X: Any, name: str) -> Reals:
     return np.ascontiguousarray(array)
 
 
-def _csr(X: Any) -> CSR:
+def _csr(X: SparseMatrix) -> CSR:
     matrix = X.tocsr()
     if not matrix.has_canonical_format:
         matrix = matrix.copy()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -17,7 +17,7 @@ import numpy as np
 from rosenblatt.exceptions import DataTypeError, NonFiniteError, ParameterError, ShapeError
 from rosenblatt.kernels.points import Points, as_points, distances, products, require_same_width
 from rosenblatt.loops.layout import CSR
-from rosenblatt.typing import Floats
+from rosenblatt.typing import Floats, MatrixLike
 
 BLOCK_VALUES = 1 << 16
 SAFE_SQUARE_POWER = 400  # values from 2**-400 to 2**400 have squares within the range of floats
@@ -62,7 +62,7 @@ class Kernel(ABC):
         """Whether no parameter depends on data."""
         return True
 
-    def __call__(self, X: Any, Y: Any = None) -> Floats:
+    def __call__(self, X: MatrixLike, Y: Any = None) -> Floats:
         """Return the matrix of k(x, y) for each row x of X and y of Y, by default of X."""
         A = as_points(X)
         B = A if Y is None else as_points(Y, "Y").like(A)
@@ -70,7 +70,7 @@ class Kernel(ABC):
         return self.resolve(A).gram(A, B)
 
 
-def _is(value: Any, kind: type) -> bool:
+def _is(value: object, kind: type) -> bool:
     return isinstance(value, kind) and not isinstance(value, bool)
 
 
@@ -319,7 +319,7 @@ class Pairwise(Kernel):
         a, b = (Points(points.dense, points.n_rows, A.n_features) for points in (A, B))
         return Function(self._matrix).gram(a, b, out)
 
-    def _matrix(self, X: Any, Y: Any) -> Any:
+    def _matrix(self, X: Iterable[Floats], Y: Iterable[Floats]) -> Any:
         return [[self.function(x, y) for y in Y] for x in X]
 
 

@@ -10,6 +10,8 @@ import sys
 from types import ModuleType
 from typing import Any
 
+from rosenblatt.typing import ColumnLike, MatrixLike
+
 __all__ = ["lab"]
 
 
@@ -24,7 +26,9 @@ def __getattr__(name: str) -> Any:
 class _CallablePackage(ModuleType):
     """A package that can be called, because the function has the same name."""
 
-    def __call__(self, trace: Any, X: Any, y: Any, *, height: int = 800, widget: bool = False) -> Any:
+    def __call__(
+        self, trace: Any, X: MatrixLike, y: ColumnLike, *, height: int = 800, widget: bool = False
+    ) -> Any:
         from rosenblatt.lab.run_page import lab
 
         return lab(trace, X, y, height=height, widget=widget)

@@ -16,6 +16,7 @@ from threading import Thread
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rosenblatt import registry
 from rosenblatt.exceptions import InputError, ParameterError, RosenblattError
@@ -32,6 +33,7 @@ from rosenblatt.lab.questions import (
     send,
 )
 from rosenblatt.tasks.training import parameters_of
+from rosenblatt.typing import ColumnLike, Floats, MatrixLike
 
 LONGEST_PROOF = 60.0  # seconds that a decision may take
 FIRST_PASSES = 200
@@ -147,7 +149,7 @@ class Answers:
         return {"verdict": found.verdict, "proof": found.to_json() if question.X is not None else None}
 
 
-def _by_rule(question: RunMessage, X: Any, y: Any) -> dict[str, Any]:
+def _by_rule(question: RunMessage, X: Floats, y: NDArray[Any]) -> dict[str, Any]:
     """Train the plain perceptron by the rule that the page shows, with an order that the page can step through."""
     from rosenblatt import Perceptron
 
@@ -204,12 +206,12 @@ def _labelled(document: dict[str, Any], question: PointsMessage) -> dict[str, An
     return document
 
 
-def _is_small(X: Any, classes: Any) -> bool:
+def _is_small(X: MatrixLike, classes: Any) -> bool:
     """Return whether the page can hold the whole table."""
     return isinstance(X, np.ndarray) and X.size <= SHOWN_VALUES and 2 <= len(classes) <= MAX_PAGE_CLASSES
 
 
-def _follows_its_trace(model: Any, X: Any, y: Any) -> bool:
+def _follows_its_trace(model: Any, X: Floats, y: NDArray[Any]) -> bool:
     """Return whether a model is the end of a run of updates that a document can hold."""
     trace: Any = getattr(model, "trace_", None)
     if not hasattr(trace, "to_document") or not hasattr(model, "coef_"):
@@ -230,7 +232,7 @@ def _is_cyclic(model: Any) -> bool:
     return in_order and not given.get("early_stopping", False)
 
 
-def _codes(classes: Any, labels: Any) -> list[int]:
+def _codes(classes: Any, labels: ColumnLike) -> list[int]:
     places = {label: place for place, label in enumerate(np.asarray(classes).tolist())}
     return [places[label] for label in np.asarray(labels).tolist()]
 
@@ -245,7 +247,7 @@ def _lines(model: Any, wrong: int, n: int) -> list[str]:
     return lines if reason is None else [*lines, f"It stopped for the reason {reason!r}."]
 
 
-def _outcome(model: Any, X: Any, y: Any) -> dict[str, Any]:
+def _outcome(model: Any, X: Floats, y: NDArray[Any]) -> dict[str, Any]:
     """Return what a model predicts: for each point, and in the plane on a grid."""
     classes = np.unique(y)
     predicted = model.predict(X)
@@ -272,7 +274,7 @@ def _outcome(model: Any, X: Any, y: Any) -> dict[str, Any]:
     return outcome
 
 
-def _projection(model: Any, X: Any, y: Any) -> dict[str, Any]:
+def _projection(model: Any, X: Floats, y: NDArray[Any]) -> dict[str, Any]:
     """Return some rows of a large table seen in two directions, and what the model predicts for them.
 
     For a single hyperplane they are its normal, along which the distances are exact, and the direction across it
@@ -318,7 +320,7 @@ def _projection(model: Any, X: Any, y: Any) -> dict[str, Any]:
     return {"points": points, "outcome": outcome}
 
 
-def _direction(X: Any, other: Any, rng: np.random.Generator) -> Any:
+def _direction(X: Floats, other: Any, rng: np.random.Generator) -> Any:
     """Return nearly the direction of length 1, across another, in which rows differ most."""
     mean = np.ravel(X.mean(axis=0))
     found = rng.standard_normal(X.shape[1])

@@ -13,9 +13,10 @@ import numpy as np
 
 from rosenblatt.escaping import html_frame
 from rosenblatt.exceptions import InputError
+from rosenblatt.typing import ColumnLike, MatrixLike
 
 
-def run_document(trace: Any, X: Any, y: Any, order: Any = None) -> dict[str, Any]:
+def run_document(trace: Any, X: MatrixLike, y: ColumnLike, order: Any = None) -> dict[str, Any]:
     """Return the run of a trace, or of an estimator with its rule and the end of training, as a document."""
     record = getattr(trace, "trace_", trace)
     document: dict[str, Any] = record.to_document(X, y, order=order, reason=getattr(trace, "stop_reason_", None))
@@ -23,7 +24,7 @@ def run_document(trace: Any, X: Any, y: Any, order: Any = None) -> dict[str, Any
     return document
 
 
-def rule_of(model: Any, y: Any) -> dict[str, Any]:
+def rule_of(model: Any, y: ColumnLike) -> dict[str, Any]:
     """Return the rule that an estimator trains by as a run document writes it; nothing if it has no such rule."""
     from rosenblatt.estimators.lifted import LiftedPerceptron
     from rosenblatt.estimators.passive_aggressive import PassiveAggressiveClassifier
@@ -59,7 +60,7 @@ def run_page(document: dict[str, Any]) -> str:
     return f'{before}<script type="application/json" id="run">{text}</script>\n{at}{after}'
 
 
-def page_of(trace: Any, X: Any, y: Any) -> str:
+def page_of(trace: Any, X: MatrixLike, y: ColumnLike) -> str:
     """Return the lab page with the run of a trace, or of an estimator with ``trace_``."""
     return run_page(run_document(trace, X, y))
 
@@ -102,7 +103,7 @@ def _widget_class() -> Any:
     return LabWidget
 
 
-def lab(trace: Any, X: Any, y: Any, *, height: int = 800, widget: bool = False) -> Any:
+def lab(trace: Any, X: MatrixLike, y: ColumnLike, *, height: int = 800, widget: bool = False) -> Any:
     """Show a run in a notebook, to step through it forward and back. An exported notebook shows it offline, too.
 
     Parameters

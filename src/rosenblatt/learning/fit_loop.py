@@ -24,6 +24,7 @@ class Carried(Protocol):
 
 S = TypeVar("S", bound=Carried)
 R = TypeVar("R")
+V = TypeVar("V", bound=Sized)
 
 
 class Complete(NamedTuple, Generic[S]):
@@ -33,7 +34,7 @@ class Complete(NamedTuple, Generic[S]):
     passes: int
 
 
-class FitLoop(ABC, Generic[S, R]):
+class FitLoop(ABC, Generic[S, R, V]):
     """One fit under way; learners fill in the steps.
 
     Parameters
@@ -59,19 +60,19 @@ class FitLoop(ABC, Generic[S, R]):
         self._compiled = seconds_compiling()
 
     @abstractmethod
-    def _visits(self, epoch: int) -> Sized | None:
+    def _visits(self, epoch: int) -> V | None:
         """Return the visits of a pass; None if the order has come to its end."""
 
     @abstractmethod
-    def _steps(self, epoch: int, visits: Any) -> Iterable[Any]:
+    def _steps(self, epoch: int, visits: V) -> Iterable[Any]:
         """Begin a pass; return an iterator that makes its visits, some at a time."""
 
     @abstractmethod
-    def _note(self, step: Any, visits: Any) -> int:
+    def _note(self, step: Any, visits: V) -> int:
         """Take note of visits made; return how many are left to make."""
 
     @abstractmethod
-    def _end_pass(self, epoch: int, visits: Any) -> StopReason | None:
+    def _end_pass(self, epoch: int, visits: V) -> StopReason | None:
         """Take note of a pass; return why training ends with it, if it does."""
 
     @abstractmethod

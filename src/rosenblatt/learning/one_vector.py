@@ -79,7 +79,7 @@ class VectorRun:
         return self.recorder.mistakes()
 
 
-class VectorFit(FitLoop[State, VectorRun]):
+class VectorFit(FitLoop[State, VectorRun, Sized]):
     """One fit under way; `start` stays as it is."""
 
     def __init__(self, plan: VectorPlan, start: State) -> None:
@@ -92,7 +92,7 @@ class VectorFit(FitLoop[State, VectorRun]):
     def _visits(self, epoch: int) -> Sized:
         return range(self.plan.n_visits)
 
-    def _steps(self, epoch: int, visits: Any) -> Iterator[tuple[Stretch, float]]:
+    def _steps(self, epoch: int, visits: Sized) -> Iterator[tuple[Stretch, float]]:
         self.recorder.begin_pass()
         self.losses.append(0.0)
         for part in self.plan.parts(epoch):
@@ -116,13 +116,13 @@ class VectorFit(FitLoop[State, VectorRun]):
             state.visits += made
             yield own._replace(visits=order + np.uint64(part.first)), lost
 
-    def _note(self, step: tuple[Stretch, float], visits: Any) -> int:
+    def _note(self, step: tuple[Stretch, float], visits: Sized) -> int:
         stretch, lost = step
         self.recorder.add(stretch)
         self.losses[-1] += lost
         return len(visits) - self.recorder.visits_per_pass[-1]
 
-    def _end_pass(self, epoch: int, visits: Any) -> StopReason | None:
+    def _end_pass(self, epoch: int, visits: Sized) -> StopReason | None:
         self.note_complete(epoch)
         told_to_end = self.report(epoch, None)
         updates = self.recorder.mistakes_per_pass[-1]
@@ -157,6 +157,6 @@ class VectorFit(FitLoop[State, VectorRun]):
 def visit_once(plan: VectorPlan, start: State) -> VectorRun:
     """Make one pass; Ctrl-C and errors leave nothing behind."""
     fit = VectorFit(plan, start)
-    for step in fit._steps(1, None):
+    for step in fit._steps(1, ()):
         fit._note(step, ())
     return fit._finish("max_iter")

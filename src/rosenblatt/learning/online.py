@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +22,7 @@ from rosenblatt.rows.batch import Vocabulary, vector_row
 from rosenblatt.rows.features import Features
 from rosenblatt.rows.labels import as_labels
 from rosenblatt.tables.online_scaling import ONLINE_SCALING, OnlineScaling
+from rosenblatt.typing import RowLike
 
 __all__ = ["OnlineModel", "Packed"]
 
@@ -157,7 +158,7 @@ class OnlineModel:
 
     # Learning
 
-    def learn(self, x: Any, label: Any, weight: float = 1.0) -> int:
+    def learn(self, x: RowLike, label: Hashable, weight: float = 1.0) -> int:
         """Learn one example: a sequence of numbers, a mapping of names to values, or a matrix of one row.
 
         Returns
@@ -184,7 +185,7 @@ class OnlineModel:
         self.forget_model()
         return self.stream.mistakes - before
 
-    def meet(self, label: Any, *, anyway: bool = False) -> None:
+    def meet(self, label: Hashable, *, anyway: bool = False) -> None:
         """Make a label a class if it is not one; `anyway` does so also where the classes were declared."""
         stream = self.stream
         if stream.knows(label):
@@ -211,7 +212,7 @@ class OnlineModel:
 
     # Prediction
 
-    def score(self, x: Any) -> Any:
+    def score(self, x: RowLike) -> Any:
         """Return f(x), or one number for each class; a matrix of one row is read at the cost of its features."""
         return self._score(self._row(x) if self.scaler is None else self.scaler.scale(self._row(x)))
 
@@ -230,7 +231,7 @@ class OnlineModel:
             return stream.score(row)
         return self.model().decision(Features(row, 1, row.shape[1]))[0]
 
-    def predict(self, x: Any) -> Any:
+    def predict(self, x: RowLike) -> Any:
         """Return the label of one example."""
         score, stream = self.score(x), self.stream
         if np.ndim(score) == 0:
@@ -260,7 +261,7 @@ class OnlineModel:
             self._linear = model
         return model
 
-    def _row(self, x: Any) -> Rows:
+    def _row(self, x: RowLike) -> Rows:
         if isinstance(x, CSR) or (isinstance(x, np.ndarray) and x.ndim == 2):
             return x
         if isinstance(x, Mapping):

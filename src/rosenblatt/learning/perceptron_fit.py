@@ -35,7 +35,7 @@ def fit(batch: Batch, plan: Plan, start: State) -> PerceptronRun:
     return PerceptronFit(Visitor(batch, plan, start.copy()), start).run()
 
 
-class PerceptronFit(FitLoop[State, PerceptronRun]):
+class PerceptronFit(FitLoop[State, PerceptronRun, Any]):
     """One fit under way; learners whose weights do not belong to features change some steps.
 
     Parameters

@@ -27,7 +27,7 @@ from rosenblatt.learning.state import State
 from rosenblatt.learning.trace import Trace
 from rosenblatt.loops.rules import Penalty, Rule
 from rosenblatt.stopping import StopReason
-from rosenblatt.typing import Floats, Ints
+from rosenblatt.typing import Floats, Ints, MatrixLike
 
 MAX_KEPT_STATES = 1 << 16  # remembered, by 16 bytes each
 MAX_KEPT_MISTAKES = 1 << 24  # remembered, by a row number and a step: 256 MiB
@@ -133,7 +133,7 @@ Model: TypeAlias = "LinearModel | KernelModel"
 class Predicts(Protocol):
     """What predicts rows, such as an estimator."""
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: MatrixLike) -> Any:
         """Return what is predicted for each row."""
 
 

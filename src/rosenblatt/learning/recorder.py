@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.loops.layout import Log
 from rosenblatt.rows.batch import as_labelled
-from rosenblatt.typing import Floats, Ints
+from rosenblatt.typing import ColumnLike, Floats, Ints, MatrixLike
 
 if TYPE_CHECKING:
     from rosenblatt.learning.trace import Trace
@@ -48,7 +48,9 @@ class Curve:
         return int(np.flatnonzero(self.validation == self.validation.min())[-1]) + 1
 
 
-def exact_curve(trace: Trace, X: Any, y: Any, validation: tuple[Any, Any] | None = None) -> Curve:
+def exact_curve(
+    trace: Trace, X: MatrixLike, y: ColumnLike, validation: tuple[MatrixLike, ColumnLike] | None = None
+) -> Curve:
     """Replay a run, and measure the model at the end of each pass on its data and on validation data.
 
     Training only counts mistakes, by the weights at each visit. This reads all data once for each pass, and so is

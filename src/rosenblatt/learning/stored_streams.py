@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rosenblatt.codecs import (
     FEATURES,
@@ -235,7 +236,7 @@ def _sound_stream(stream: Stream) -> None:
         )
 
 
-def _sound_vote(stream: VotedStream, labels: Any) -> None:
+def _sound_vote(stream: VotedStream, labels: NDArray[Any]) -> None:
     kept = stream.recorder.mistakes()
     require(kept is not None, "a vote keeps its mistakes")
     assert kept is not None

@@ -6,7 +6,7 @@ chunks, or in one fit of one pass in this order leave the same bits.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from copy import copy
 from itertools import pairwise
 from threading import RLock
@@ -57,7 +57,7 @@ class Balance:
         """Return a balance that goes on counting by itself."""
         return Balance(dict(self.counts))
 
-    def see(self, label: Any) -> float:
+    def see(self, label: Hashable) -> float:
         """Count an example, and return its weight."""
         self.counts[label] = count = self.counts.get(label, 0) + 1
         return sum(self.counts.values()) / (len(self.counts) * count)
@@ -166,7 +166,7 @@ class Stream:
         # A plain tuple crosses into compiled code in a third of the time.
         self._plain_rule = tuple(rule) if type(rule) is Rule else rule
 
-    def begin_at(self, X: Rows, label: Any) -> None:
+    def begin_at(self, X: Rows, label: Hashable) -> None:
         """Add the first row of X to the start itself, unless its label weighs nothing."""
         self.meet(label)
         codes, weight = np.array([self._codes[label]]), np.array([self._weight(label)])
@@ -182,18 +182,18 @@ class Stream:
             fork.class_weight = self.class_weight.copy()
         return fork
 
-    def known_target(self, label: Any) -> Target | None:
+    def known_target(self, label: Hashable) -> Target | None:
         """Return what an example of a label is to be, or None if it has to be found out first."""
         try:
             return self._targets.get(label)
         except TypeError:
             raise LabelError(f"y={label!r} cannot be a label: it is not hashable.") from None
 
-    def knows(self, label: Any) -> bool:
+    def knows(self, label: Hashable) -> bool:
         """Say whether a label is one of the classes."""
         return label in self._codes
 
-    def target(self, label: Any, weight: float = 1.0) -> Target:
+    def target(self, label: Hashable, weight: float = 1.0) -> Target:
         """Return what an example of a label that has been met is to be, as the next one of the stream."""
         known = self._targets.get(label)
         if known is not None and weight == 1.0:
@@ -202,7 +202,7 @@ class Stream:
         own = balance.see(label) if isinstance(balance, Balance) else self._weight(label)
         return self._target(label, own * weight)
 
-    def meet(self, label: Any) -> None:
+    def meet(self, label: Hashable) -> None:
         """Make a label a class, if it is not yet one and there is room."""
         if not self.knows(label):
             self._meet(label)
@@ -371,7 +371,7 @@ class Stream:
             return self.class_weight.see_all(codes, labels)
         return np.array([self.class_weight.get(label, 1.0) for label in labels])[codes]
 
-    def _weight(self, label: Any) -> float:
+    def _weight(self, label: Hashable) -> float:
         return 1.0 if isinstance(self.class_weight, Balance) else self.class_weight.get(label, 1.0)
 
     def _know(self, classes: NDArray[Any]) -> None:
@@ -391,13 +391,13 @@ class Stream:
         """Return room for the mistakes of one example."""
         return Log.room(self.scheme.n_machines, self.scheme.n_machines)
 
-    def _target(self, label: Any, weight: float) -> Target:
+    def _target(self, label: Hashable, weight: float) -> Target:
         code = self._codes[label]
         if self.scheme.kind == "binary":
             return weight if code == 1 else -weight
         return self.scheme.targets(np.array([code]), np.array([weight]), self.zero)
 
-    def _meet(self, label: Any) -> None:
+    def _meet(self, label: Hashable) -> None:
         known = self.classes.tolist()
         if len(known) >= 2 and not self.grows:
             raise LabelError(

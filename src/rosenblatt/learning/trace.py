@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from rosenblatt.atomic import replacing
 from rosenblatt.escaping import ShowsText, html_table
@@ -22,7 +22,7 @@ from rosenblatt.learning.state import State
 from rosenblatt.loops.layout import Log, Rows, Targets
 from rosenblatt.loops.rules import MEMORIES, Memory, Penalty
 from rosenblatt.rows.batch import Batch, as_labelled
-from rosenblatt.typing import Floats, Ints
+from rosenblatt.typing import ColumnLike, Floats, Ints, MatrixLike
 
 
 class CompressedSet(NamedTuple):
@@ -205,7 +205,7 @@ class Trace(ShowsText):
         """The sum of the steps on each row: w = w₀ + Σ expansion_i y_i x_i, for any weights and ties."""
         return np.bincount(self.index, weights=self.step, minlength=self.n_rows).astype(np.float64)
 
-    def replay(self, X: Any, y: Any) -> LinearModel:
+    def replay(self, X: MatrixLike, y: ColumnLike) -> LinearModel:
         """Train again from the record alone, and return the model of the run, bit for bit.
 
         X and y are the training data of the run. Each step is checked: if a row does not have the score of the
@@ -217,7 +217,7 @@ class Trace(ShowsText):
         self._take(self._labelled(X, y, state), state, slice(0, len(self)), visits)
         return self._model(state)
 
-    def is_of(self, X: Any, y: Any) -> bool:
+    def is_of(self, X: MatrixLike, y: ColumnLike) -> bool:
         """Return whether the run replays on X and y, which it does on its training data."""
         try:
             self.replay(X, y)
@@ -225,7 +225,7 @@ class Trace(ShowsText):
             return False
         return True
 
-    def path(self, X: Any, y: Any, at: Any = None) -> tuple[Floats, Floats]:
+    def path(self, X: MatrixLike, y: ColumnLike, at: Any = None) -> tuple[Floats, Floats]:
         """Return the weights (k + 1, d) and biases (k + 1,) after 0, 1, …, k updates.
 
         Several machines add an axis in the middle: (k + 1, m, d) and (k + 1, m). Machines that erred on the same
@@ -252,7 +252,7 @@ class Trace(ShowsText):
             states[k] = state.last()
         return states[..., :-1], states[..., -1]
 
-    def after_each_pass(self, X: Any, y: Any) -> list[LinearModel]:
+    def after_each_pass(self, X: MatrixLike, y: ColumnLike) -> list[LinearModel]:
         """Return the model at the end of each pass."""
         state = self.start.copy()
         data = self._labelled(X, y, state)
@@ -263,7 +263,7 @@ class Trace(ShowsText):
             models.append(self._model(state))
         return models
 
-    def compressed(self, X: Any, y: Any) -> CompressedSet:
+    def compressed(self, X: MatrixLike, y: ColumnLike) -> CompressedSet:
         """Return the rows with mistakes, and the order of visits that trains the same model from them."""
         batch = self._batch(X, y)
         if self.penalty is not None:
@@ -296,8 +296,8 @@ class Trace(ShowsText):
 
     def to_document(
         self,
-        X: Any,
-        y: Any,
+        X: MatrixLike,
+        y: ColumnLike,
         *,
         eta: float | None = None,
         margin: float | None = None,
@@ -345,7 +345,7 @@ class Trace(ShowsText):
 
         return from_document(document)
 
-    def _batch(self, X: Any, y: Any) -> Batch:
+    def _batch(self, X: MatrixLike, y: ColumnLike) -> Batch:
         batch = as_labelled(X, y, self.classes)
         if (batch.n_rows, batch.n_features) != (self.n_rows, self.n_features):
             raise ShapeError(
@@ -354,7 +354,7 @@ class Trace(ShowsText):
             )
         return batch
 
-    def _labelled(self, X: Any, y: Any, state: State) -> _Labelled:
+    def _labelled(self, X: MatrixLike, y: ColumnLike, state: State) -> _Labelled:
         """Return the training data as the loops read it with a state; see `State.meet`."""
         batch = self._batch(X, y)
         rows = state.meet(batch.rows)
@@ -550,7 +550,7 @@ def sound_mistakes(trace: Trace) -> bool:
     )
 
 
-def _is_column(array: NDArray[Any], dtype: Any) -> bool:
+def _is_column(array: NDArray[Any], dtype: DTypeLike) -> bool:
     return array.dtype == dtype and array.ndim == 1
 
 

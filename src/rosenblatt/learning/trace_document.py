@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ from rosenblatt.learning.state import State
 from rosenblatt.learning.trace import require_sound
 from rosenblatt.loops.layout import CSR
 from rosenblatt.loops.rules import tie_shares
-from rosenblatt.typing import Floats
+from rosenblatt.typing import ColumnLike, Floats, MatrixLike
 
 if TYPE_CHECKING:
     from rosenblatt.learning.trace import Trace
@@ -56,8 +56,8 @@ FIELDS_OF_SEVERAL: dict[str, dict[str, Any]] = FIELDS | {
 
 def to_document(
     trace: Trace,
-    X: Any,
-    y: Any,
+    X: MatrixLike,
+    y: ColumnLike,
     *,
     eta: float | None = None,
     margin: float | None = None,
@@ -177,7 +177,7 @@ def from_document(document: Any) -> tuple[Trace, Floats, NDArray[Any]]:
     return trace, X, labels
 
 
-def _label(label: Any) -> Any:
+def _label(label: Hashable) -> Any:
     if not isinstance(label, bool | int | float | str) or (isinstance(label, float) and not isfinite(label)):
         raise InputError(f"The label {label!r} has no place in a run document. Use numbers or strings.")
     return label
@@ -243,7 +243,7 @@ def _require_shape(document: Any) -> None:
     _require_lists(document)
 
 
-def _is_odd(value: Any, kinds: tuple[type, ...]) -> bool:
+def _is_odd(value: object, kinds: tuple[type, ...]) -> bool:
     """Whether a number is not finite, or a truth value where a number is meant."""
     if isinstance(value, bool):
         return bool not in kinds

@@ -23,7 +23,7 @@ from rosenblatt.rows.pairs import PairEvaluation
 from rosenblatt.tables.preparation import Preparation
 from rosenblatt.tables.reading import Options
 from rosenblatt.tables.recipe import Recipe, TableRecipe
-from rosenblatt.typing import Floats
+from rosenblatt.typing import Floats, MatrixLike
 
 __all__ = ["OpenedModel"]
 
@@ -207,7 +207,7 @@ class OpenedModel:
         for chunk in source.chunks():
             yield self.preparation.features(chunk), chunk.labels
 
-    def features(self, X: Any) -> Features:
+    def features(self, X: MatrixLike) -> Features:
         """Return data in memory as the learner sees it.
 
         Parameters
@@ -217,11 +217,11 @@ class OpenedModel:
         """
         return self.preparation.read(X)
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> NDArray[Any]:
         """Return the label, or the number, of every row of data in memory."""
         return self.predictor.predict(self.features(X))
 
-    def decision(self, X: Any) -> NDArray[Any]:
+    def decision(self, X: MatrixLike) -> NDArray[Any]:
         """Return the scores by which labels are chosen: one a row for two classes, else one for each class."""
         return self.predictor.decision(self.features(X))
 

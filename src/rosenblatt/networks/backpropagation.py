@@ -19,11 +19,12 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from rosenblatt.loops._jit import jit
 from rosenblatt.networks.layers import Cost, Layer, n_parameters, parts
 from rosenblatt.rows.memory import require_memory
+from rosenblatt.typing import Reals
 
 
 class Momentum(NamedTuple):
@@ -60,7 +61,7 @@ class Adam(NamedTuple):
 
 
 def take_step(
-    rule: Momentum | Adam, theta: Any, gradient: Any, moments: Any, decay: tuple[int, float], t: int
+    rule: Momentum | Adam, theta: Reals, gradient: Reals, moments: Any, decay: tuple[int, float], t: int
 ) -> None:
     """Make step number `t`, from 1, in place; `moments` has one row for each moment.
 
@@ -96,7 +97,9 @@ class Means(NamedTuple):
 
 
 @jit
-def _momentum(theta: Any, gradient: Any, velocity: Any, weights: int, alpha: Any, pace: Pace) -> None:
+def _momentum(
+    theta: Reals, gradient: Reals, velocity: Reals, weights: int, alpha: np.floating[Any], pace: Pace
+) -> None:
     for i in range(weights):
         gradient[i] += alpha * theta[i]
     if pace.nesterov:
@@ -112,7 +115,16 @@ def _momentum(theta: Any, gradient: Any, velocity: Any, weights: int, alpha: Any
 
 
 @jit
-def _adam(theta: Any, gradient: Any, m: Any, v: Any, weights: int, alpha: Any, rate: Any, means: Means) -> None:
+def _adam(
+    theta: Reals,
+    gradient: Reals,
+    m: Reals,
+    v: Reals,
+    weights: int,
+    alpha: np.floating[Any],
+    rate: np.floating[Any],
+    means: Means,
+) -> None:
     for i in range(theta.size):
         g = gradient[i]
         if i < weights:
@@ -155,7 +167,7 @@ class Backpropagation:
         self.weight_gradients, self.bias_gradients = parts(layers, self.gradient)
         self._rooms = [_Room(layer, most_rows, theta.dtype) for layer in layers]
 
-    def outputs(self, x: Any) -> Array:
+    def outputs(self, x: Array) -> Array:
         """Return the outputs for a batch of rows, dense or sparse; the next call writes over them."""
         for room, w, b in zip(self._rooms, self.weights, self.biases, strict=True):
             x = room.respond(x, w, b)
@@ -186,7 +198,7 @@ class Backpropagation:
 class _Room:
     """What one layer computes for a batch."""
 
-    def __init__(self, layer: Layer, most_rows: int, dtype: Any) -> None:
+    def __init__(self, layer: Layer, most_rows: int, dtype: DTypeLike) -> None:
         shape = most_rows, layer.n_neurons
         self.layer = layer
         self.errors, self._scratch = np.empty(shape, dtype), np.empty(shape, dtype)
@@ -199,7 +211,7 @@ class _Room:
     def responses(self, n_rows: int) -> Array:
         return self._stages[-1][:n_rows]
 
-    def respond(self, x: Any, w: Array, b: Array | None) -> Array:
+    def respond(self, x: Any, w: Any, b: Array | None) -> Array:
         n_rows = x.shape[0]
         z = self._stages[0][:n_rows]
         if isinstance(x, np.ndarray):

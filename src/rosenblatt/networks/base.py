@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
@@ -43,7 +43,7 @@ from rosenblatt.rows.batch import Batch, as_weight, class_weights
 from rosenblatt.rows.features import Features, as_rows, require_finite
 from rosenblatt.rows.labels import as_labels, as_measurements, encode_labels
 from rosenblatt.rows.reals import read_only
-from rosenblatt.typing import Floats, Ints
+from rosenblatt.typing import Floats, Ints, MatrixLike
 
 DEFAULT_BATCH_ROWS = 200
 LEAST_PASSES, LEAST_STEPS = 10, 300
@@ -54,7 +54,14 @@ LARGE_ROOT_MEAN_SQUARE = 16.0
 WANTED_ROOT_MEAN_SQUARE = 0.5  # by the power of two that brings it to at most this
 
 
-def read_examples(p: Any, X: Any, y: Any, sample_weight: Any, coding: Any, classes: Any = None) -> Examples:
+def read_examples(
+    p: Any,
+    X: MatrixLike,
+    y: Any,
+    sample_weight: ArrayLike | None,
+    coding: Any,
+    classes: Any = None,
+) -> Examples:
     """Check data and return examples in their own precision; `coding` makes a Coding for a number of classes.
 
     `classes` are those known before, which y need not all name.
@@ -121,7 +128,7 @@ def _codes(examples: Examples) -> Ints:
     return np.zeros(n_rows, np.int64)
 
 
-def _check_batch(name: str, value: Any) -> None:
+def _check_batch(name: str, value: object) -> None:
     if value != "auto":
         check_count(name, value)
 

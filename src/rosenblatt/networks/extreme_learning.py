@@ -7,7 +7,7 @@ from copy import copy
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.metaestimators import available_if
@@ -44,7 +44,7 @@ from rosenblatt.rows.features import Features, as_rows, require_finite
 from rosenblatt.rows.labels import as_labels, as_measurements, encode_labels
 from rosenblatt.rows.memory import format_bytes, require_neurons
 from rosenblatt.rows.reals import read_only
-from rosenblatt.typing import Floats
+from rosenblatt.typing import ColumnLike, Floats, MatrixLike
 
 # A layer of neurons with random weights that are not trained.
 
@@ -395,7 +395,7 @@ class ExtremeLearningMachine(Declared, ReadsTables, BaseEstimator):  # type: ign
         tags.input_tags.sparse = True
         return tags
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: ColumnLike, sample_weight: ArrayLike | None = None) -> Self:
         """Draw the neurons, and solve for the read-out.
 
         Parameters
@@ -427,7 +427,13 @@ class ExtremeLearningMachine(Declared, ReadsTables, BaseEstimator):  # type: ign
         self._learn(layer, ridge, features, targets._replace(grows=False), codes, numbers, weight)
         return self
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self,
+        X: MatrixLike,
+        y: ColumnLike,
+        classes: ColumnLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Learn from one more chunk; the result has the same bits as one `fit` on all rows.
 
         Parameters and result are as in `fit`. `classes` are all classes there are, on the first call; None takes
@@ -451,7 +457,7 @@ class ExtremeLearningMachine(Declared, ReadsTables, BaseEstimator):  # type: ign
         self._learn(layer, ridge, features, targets, codes, numbers, weight)
         return self
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> NDArray[Any]:
         """Return the predicted label of each row, or its numbers."""
         outputs = self._outputs(X)
         if self._targets.classes is None:
@@ -460,12 +466,12 @@ class ExtremeLearningMachine(Declared, ReadsTables, BaseEstimator):  # type: ign
         return chosen
 
     @available_if(_classifies)  # type: ignore[untyped-decorator]
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: MatrixLike) -> Floats:
         """Return one output for each class; for two classes, that of the second minus that of the first."""
         outputs = self._outputs(X)
         return outputs[:, 1] - outputs[:, 0] if outputs.shape[1] == 2 else outputs
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: MatrixLike, y: ColumnLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy of a classification, or R² of a regression."""
         measure = accuracy_score if _classifies(self) else r2_score
         return float(measure(y, self.predict(X), sample_weight=sample_weight))
@@ -515,7 +521,9 @@ class ExtremeLearningMachine(Declared, ReadsTables, BaseEstimator):  # type: ign
                     f"{name}={getattr(self, name)!r} cannot continue from {kept!r}. Use fit, or a new machine."
                 )
 
-    def _told(self, y: Any, n_rows: int, known: _Targets | None, classes: Any) -> tuple[_Targets, Any, Any]:
+    def _told(
+        self, y: ColumnLike, n_rows: int, known: _Targets | None, classes: ColumnLike | None
+    ) -> tuple[_Targets, Any, Any]:
         """Return what is known of the targets from here on, and the codes of labels or the numbers."""
         if not _classifies(self):
             if classes is not None:
@@ -592,7 +600,7 @@ class ExtremeLearningMachine(Declared, ReadsTables, BaseEstimator):  # type: ign
             _names=self.__dict__.get("_names") if features.names is None else features.names,
         )
 
-    def _outputs(self, X: Any) -> Floats:
+    def _outputs(self, X: MatrixLike) -> Floats:
         self._require_fitted()
         features = self._features(X)
         weights: Floats | None = None

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from rosenblatt.exceptions import PredictionOverflowError
 from rosenblatt.rows.features import Features, require_finite, require_width
@@ -230,7 +230,7 @@ class Coding:
         """The neurons of the last layer."""
         return 1 if self.n_classes == 2 and self.middle is not None else self.n_classes
 
-    def targets(self, codes: Ints, dtype: Any) -> Array:
+    def targets(self, codes: Ints, dtype: DTypeLike) -> Array:
         """Return the targets of rows, shape (n_rows, n_outputs)."""
         targets = np.full((len(codes), self.n_outputs), self.low, dtype)
         if self.n_outputs == 1:
@@ -374,7 +374,7 @@ class Network:
         size = max(1, BLOCK_NUMBERS // widest)
         return (slice(first, min(first + size, n_rows)) for first in range(0, n_rows, size))
 
-    def _respond(self, x: Any, out: NDArray[Any]) -> None:
+    def _respond(self, x: NDArray[Any], out: NDArray[Any]) -> None:
         weights, biases = self.parts
         x = x.astype(self.theta.dtype, copy=False)
         for layer, w, b in zip(self.layers, weights, biases, strict=True):

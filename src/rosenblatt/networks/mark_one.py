@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from rosenblatt.codecs import (
@@ -38,7 +38,7 @@ from rosenblatt.rows.batch import vector_row
 from rosenblatt.rows.features import Features, as_rows, require_finite
 from rosenblatt.rows.memory import require_neurons
 from rosenblatt.rows.reals import read_only
-from rosenblatt.typing import Floats, Ints
+from rosenblatt.typing import ColumnLike, Floats, Ints, MatrixLike, RowLike
 
 # A retina of photocells, which sees images of any size.
 
@@ -436,7 +436,7 @@ class MarkOne(Declared, ReadsTables, ClassifierMixin, BaseEstimator):  # type: i
         tags.input_tags.sparse = True
         return tags
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: ColumnLike, sample_weight: ArrayLike | None = None) -> Self:
         """Draw new wires, and train the response units until a stopping rule ends it.
 
         Each row of X is an image, line by line; otherwise parameters and result are as in `Perceptron.fit`.
@@ -453,7 +453,13 @@ class MarkOne(Declared, ReadsTables, ClassifierMixin, BaseEstimator):  # type: i
                     self._publish(retina, wiring, response, features)
             return self
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self,
+        X: MatrixLike,
+        y: ColumnLike,
+        classes: ColumnLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Visit the images of a chunk once, in their order; see `Perceptron.partial_fit`."""
         features = as_rows(X)
         warn_of_column(y)
@@ -464,7 +470,9 @@ class MarkOne(Declared, ReadsTables, ClassifierMixin, BaseEstimator):  # type: i
         self._publish(retina, wiring, response, features)
         return self
 
-    def learn_one(self, x: Any, y: Any, classes: Any = None, sample_weight: float | None = None) -> Self:
+    def learn_one(
+        self, x: RowLike, y: Hashable, classes: ColumnLike | None = None, sample_weight: float | None = None
+    ) -> Self:
         """Visit one image, a sequence of numbers line by line: a trial. See `Perceptron.learn_one`."""
         features = _one(x, self.__dict__.get("_width"))
         retina, wiring, response = self._going_on(features.n_features)
@@ -472,38 +480,38 @@ class MarkOne(Declared, ReadsTables, ClassifierMixin, BaseEstimator):  # type: i
         self._publish(retina, wiring, response, features)
         return self
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> NDArray[Any]:
         """Return the label of every image."""
         self._require_fitted()
         return self._response.predict(self.associate(X))
 
-    def predict_one(self, x: Any) -> Any:
+    def predict_one(self, x: RowLike) -> Any:
         """Return the label of one image; None before the first one."""
         return self._response.predict_one(self._associated(x)) if self.__sklearn_is_fitted__() else None
 
-    def score_one(self, x: Any) -> Any:
+    def score_one(self, x: RowLike) -> Any:
         """Return the outputs of the response units for one image; None before the first one."""
         return self._response.score_one(self._associated(x)) if self.__sklearn_is_fitted__() else None
 
-    def _associated(self, x: Any) -> NDArray[np.float32]:
+    def _associated(self, x: RowLike) -> NDArray[np.float32]:
         """Return which association units one image turns on."""
         with predicting():
             on: NDArray[np.float32] = _associate(self._retina, self.wiring_, _one(x, self._width))[0]
         return on
 
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: MatrixLike) -> Floats:
         """Return the outputs of the response units: one for each image, or for each class if they are many."""
         self._require_fitted()
         return self._response.decision_function(self.associate(X))
 
-    def see(self, X: Any) -> Floats:
+    def see(self, X: MatrixLike) -> Floats:
         """Return the light on the photocells, shape (n_images, rows, columns)."""
         self._require_fitted()
         with predicting():
             seen = np.concatenate([light for _, light in self._retina.look(self._features(X))])
         return seen.reshape(-1, *self._retina.shape)
 
-    def associate(self, X: Any) -> NDArray[np.float32]:
+    def associate(self, X: MatrixLike) -> NDArray[np.float32]:
         """Return which association units are on, 1 or 0, shape (n_images, n_association)."""
         self._require_fitted()
         with predicting():
@@ -566,6 +574,6 @@ def _associate(retina: Retina, wiring: Wiring, features: Features) -> NDArray[np
     return on
 
 
-def _one(x: Any, n_features: int | None) -> Features:
+def _one(x: RowLike, n_features: int | None) -> Features:
     row = vector_row(x, n_features)
     return Features(row, 1, row.shape[1])

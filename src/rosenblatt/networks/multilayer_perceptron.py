@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
@@ -40,6 +40,7 @@ from rosenblatt.parameters import check_count, learned, param, positional
 from rosenblatt.registry import built_in
 from rosenblatt.rows.features import Features
 from rosenblatt.rows.memory import format_bytes
+from rosenblatt.typing import ColumnLike, MatrixLike
 
 HIDDEN = ("logistic", "tanh", "relu", "identity")
 LARGE_WEIGHT_COUNT = 10**7  # weights, which a step changes in hundredths of a second
@@ -133,7 +134,7 @@ class MultilayerPerceptron(ReportedNetwork):
     _coding: Coding | None = learned()
     _flat: bool = learned()
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: ColumnLike, sample_weight: ArrayLike | None = None) -> Self:
         """Train until a stopping rule ends it; see `stop_reason_`.
 
         Parameters
@@ -158,7 +159,13 @@ class MultilayerPerceptron(ReportedNetwork):
             self._train(examples, layers, partial(random_parameters, layers, self._scales(layers)))
             return self
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self,
+        X: MatrixLike,
+        y: ColumnLike,
+        classes: ColumnLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Visit the rows of a chunk once, in their order, `batch_size` a step; parameters as in `fit`.
 
         Chunks of whole batches leave the same bits as all their rows at once. `order`, `early_stopping` and the
@@ -199,7 +206,7 @@ class MultilayerPerceptron(ReportedNetwork):
         )
         return self
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> NDArray[Any]:
         """Return the label of every row, or its number or numbers."""
         outputs = self._outputs(X)
         if self._classes is not None and self._coding is not None:
@@ -207,7 +214,7 @@ class MultilayerPerceptron(ReportedNetwork):
         return outputs[:, 0] if self._flat else outputs
 
     @available_if(_is_for("classification"))  # type: ignore[untyped-decorator]
-    def decision_function(self, X: Any) -> NDArray[Any]:
+    def decision_function(self, X: MatrixLike) -> NDArray[Any]:
         """Return the scores from which labels are predicted.
 
         For two classes, one number for each row, positive for ``classes_[1]``. For more classes, one number for
@@ -221,19 +228,19 @@ class MultilayerPerceptron(ReportedNetwork):
         return self._coding.decision(outputs)
 
     @available_if(_tells_chances)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> NDArray[Any]:
+    def predict_proba(self, X: MatrixLike) -> NDArray[Any]:
         """Return the probability of every class, by a network trained with "cross_entropy"."""
         chances = CrossEntropy().chances(self._outputs(X))
         return np.hstack([1.0 - chances, chances]) if chances.shape[1] == 1 else chances
 
     @available_if(_tells_chances)  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> NDArray[Any]:
+    def predict_log_proba(self, X: MatrixLike) -> NDArray[Any]:
         """Return the logarithm of the probability of every class."""
         with np.errstate(divide="ignore"):
             logarithms: NDArray[Any] = np.log(self.predict_proba(X))
         return logarithms
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: MatrixLike, y: ColumnLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy of a classification, or R² of a regression."""
         mixin = RegressorMixin if self.task == "regression" else ClassifierMixin
         return float(mixin.score(self, X, y, sample_weight))
@@ -304,7 +311,7 @@ class MultilayerPerceptron(ReportedNetwork):
         theta = random_parameters(layers, self._scales(layers), generator(self.random_state))
         return begin(theta.astype(examples.features.values.dtype), shared.rule_of(self))
 
-    def _known_classes(self, classes: Any) -> Any:
+    def _known_classes(self, classes: ColumnLike | None) -> Any:
         if self.task == "regression":
             if classes is not None:
                 raise ParameterError("classes are for task='classification'; leave them out of a regression.")
@@ -318,6 +325,6 @@ class MultilayerPerceptron(ReportedNetwork):
         require_same_classes(declared, known)
         return known
 
-    def _outputs(self, X: Any) -> NDArray[Any]:
+    def _outputs(self, X: MatrixLike) -> NDArray[Any]:
         network = self._network()
         return network.outputs(self._features(X))

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from rosenblatt.codecs import (
     REALS,
@@ -30,7 +30,7 @@ from rosenblatt.codecs import Array as ArrayCodec
 from rosenblatt.estimators._linear import DRAWN, READS_TABLES, Parts
 from rosenblatt.exceptions import TrainingOverflowError
 from rosenblatt.learning.fit_loop import FitLoop
-from rosenblatt.learning.order import Order
+from rosenblatt.learning.order import Order, Visits
 from rosenblatt.learning.stored_state import LABELS
 from rosenblatt.learning.stored_streams import require_names
 from rosenblatt.learning.stored_trace import COLUMN
@@ -190,7 +190,7 @@ class Examples:
     classes: Array | None = None  # in a classification, the labels
     flat: bool = True  # whether y had one dimension
 
-    def cast(self, dtype: Any) -> Examples:
+    def cast(self, dtype: DTypeLike) -> Examples:
         """Return the same examples in another precision."""
         features, X = self.features, self.features.rows
         if features.values.dtype != dtype:
@@ -312,7 +312,7 @@ def learn(examples: Examples, plan: NetworkPlan, state: NetworkState) -> tuple[f
     return loss, tally.mistakes
 
 
-class NetworkFit(FitLoop[NetworkState, NetworkRun]):
+class NetworkFit(FitLoop[NetworkState, NetworkRun, Visits]):
     """One fit under way.
 
     Parameters
@@ -342,18 +342,18 @@ class NetworkFit(FitLoop[NetworkState, NetworkRun]):
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # the loss of the pass shows it
             return super().run()
 
-    def _visits(self, epoch: int) -> Any:
+    def _visits(self, epoch: int) -> Visits | None:
         visits = self.plan.order.visits(epoch)
         return visits if visits is None or self.held_out is None else without(self.held_out, visits)
 
-    def _steps(self, epoch: int, visits: Any) -> Iterable[Tally]:
+    def _steps(self, epoch: int, visits: Visits) -> Iterable[Tally]:
         return self.descent.over(visits.view(np.int64))
 
-    def _note(self, step: Tally, visits: Any) -> int:
+    def _note(self, step: Tally, visits: Visits) -> int:
         self.tally = step
         return len(visits) - step.rows
 
-    def _end_pass(self, epoch: int, visits: Any) -> StopReason | None:
+    def _end_pass(self, epoch: int, visits: Visits) -> StopReason | None:
         loss = self.tally.loss / self.tally.rows + self.descent.penalty()
         _require_finite(loss, self.state, f"pass {epoch}")
         self.losses.append(loss)

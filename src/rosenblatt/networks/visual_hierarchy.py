@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from rosenblatt.codecs import StateSchema, require
@@ -30,7 +30,7 @@ from rosenblatt.registry import built_in
 from rosenblatt.rows.batch import as_weight
 from rosenblatt.rows.features import as_rows, require_finite
 from rosenblatt.rows.reals import read_only
-from rosenblatt.typing import Floats
+from rosenblatt.typing import ColumnLike, Floats, MatrixLike
 
 POOLED_CELLS = 10
 """Simple cells that a complex cell listens to before it learns: sums of hundreds would be much the same."""
@@ -105,7 +105,7 @@ class VisualHierarchy(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Network
     eta0: float = param(0.003)
     random_state: Any = param(0, "The random seed.")
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: ColumnLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Draw the weights, and train them if ``training="backpropagation"``; see `MultilayerPerceptron.fit`.
 
         Each row of X is an image. Only "backpropagation" needs y.
@@ -120,7 +120,7 @@ class VisualHierarchy(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Network
             self._train(examples, layers, lambda rng: _draw(layers, rng))
             return self
 
-    def transform(self, X: Any) -> NDArray[Any]:
+    def transform(self, X: MatrixLike) -> NDArray[Any]:
         """Return the responses of the third layer, shape (n_rows, sizes[2])."""
         network = self._hierarchy()
         return network.outputs(self._features(X))
@@ -176,7 +176,7 @@ class VisualHierarchy(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Network
     def _coding_of(self, n_classes: int) -> Coding:
         return Coding(n_classes, middle=0.0 if self.loss == "cross_entropy" else 0.5)
 
-    def _fit_random(self, X: Any, sample_weight: Any) -> Self:
+    def _fit_random(self, X: MatrixLike, sample_weight: ArrayLike | None) -> Self:
         features = as_rows(X)
         require_finite(features)
         as_weight(sample_weight, features.n_rows)  # not used here, but checked

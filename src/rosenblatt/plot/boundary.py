@@ -26,7 +26,7 @@ from rosenblatt.plot.plane import (
 )
 from rosenblatt.rows.features import Features, as_rows
 from rosenblatt.rows.labels import as_labels, encode_labels
-from rosenblatt.typing import Floats, Ints
+from rosenblatt.typing import ColumnLike, Floats, Ints, MatrixLike
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,8 +37,8 @@ PLACES_A_SIDE = 240
 
 def boundary(
     model: Any,
-    X: Any,
-    y: Any,
+    X: MatrixLike,
+    y: ColumnLike,
     *,
     ax: Axes | None = None,
     feature_names: tuple[str, str] | None = None,
@@ -125,7 +125,12 @@ def boundary(
 
 
 def margins(
-    model: Any, X: Any, y: Any, *, ax: Axes | None = None, feature_names: tuple[str, str] | None = None
+    model: Any,
+    X: MatrixLike,
+    y: ColumnLike,
+    *,
+    ax: Axes | None = None,
+    feature_names: tuple[str, str] | None = None,
 ) -> Axes:
     """Draw the distance of every row from a line, with its geometric margin; the smallest one is bold.
 
@@ -170,7 +175,12 @@ def margins(
 
 
 def regions(
-    model: Any, X: Any, y: Any, *, ax: Axes | None = None, feature_names: tuple[str, str] | None = None
+    model: Any,
+    X: MatrixLike,
+    y: ColumnLike,
+    *,
+    ax: Axes | None = None,
+    feature_names: tuple[str, str] | None = None,
 ) -> Axes:
     """Draw rows with two features on the regions that a classifier predicts; misclassified rows are ringed.
 
@@ -200,8 +210,8 @@ def regions(
 
 def _draw_regions(
     model: Any,
-    X: Any,
-    y: Any,
+    X: MatrixLike,
+    y: ColumnLike,
     ax: Axes | None,
     feature_names: tuple[str, str] | None,
     *,
@@ -235,7 +245,7 @@ def _draw_regions(
     return ax
 
 
-def plane_rows(X: Any) -> Features:
+def plane_rows(X: MatrixLike) -> Features:
     """Return rows with two features; raise `ShapeError` for others."""
     features = as_rows(X)
     if features.n_features != 2:
@@ -244,7 +254,7 @@ def plane_rows(X: Any) -> Features:
     return features
 
 
-def _hypothesis(model: Any, X: Any, y: Any, update: int | None, classes: Any) -> tuple[Any, Any]:
+def _hypothesis(model: Any, X: MatrixLike, y: ColumnLike, update: int | None, classes: Any) -> tuple[Any, Any]:
     """Return the model or line to draw, and its classes if they are known."""
     from rosenblatt.learning.trace import Trace
 
@@ -288,7 +298,7 @@ def _hyperplane(model: Any) -> tuple[Floats, float]:
     return w.ravel(), float(b.ravel()[0])
 
 
-def _classes(model: Any, y: Any, n_rows: int) -> NDArray[Any]:
+def _classes(model: Any, y: ColumnLike, n_rows: int) -> NDArray[Any]:
     """Return the negative and the positive class."""
     if hasattr(model, "classes_"):
         classes = np.asarray(model.classes_)

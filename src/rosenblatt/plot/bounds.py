@@ -10,7 +10,7 @@ import numpy as np
 
 from rosenblatt.exceptions import InputError, NotSeparableError
 from rosenblatt.plot import style
-from rosenblatt.typing import Floats
+from rosenblatt.typing import ColumnLike, Floats, MatrixLike
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,7 +23,9 @@ MAX_CURVE_UPDATES = 1000
 """The most updates through which a curve is drawn, chosen evenly on the axis."""
 
 
-def bounds(model: Any, X: Any, y: Any, *, ax: Axes | None = None, found: Bounds | None = None) -> Axes:
+def bounds(
+    model: Any, X: MatrixLike, y: ColumnLike, *, ax: Axes | None = None, found: Bounds | None = None
+) -> Axes:
     """Draw the mistakes of a run, update by update, below each bound that applies to it.
 
     Dashed bounds depend on the mistakes of the run; the others are known before the run. Mistakes are whole
@@ -87,7 +89,7 @@ def bounds(model: Any, X: Any, y: Any, *, ax: Axes | None = None, found: Bounds 
     return upper
 
 
-def _as_model(trace: Trace, y: Any) -> Any:
+def _as_model(trace: Trace, y: ColumnLike) -> Any:
     """Return the attributes of an estimator that the bounds need, as far as its trace has them.
 
     The bounds hold for any run of equal steps whose updates all had y f ≤ m; here m is the largest y f.
@@ -102,7 +104,7 @@ def _as_model(trace: Trace, y: Any) -> Any:
     return known
 
 
-def _quantities(model: Any, X: Any, y: Any) -> ProofQuantities | None:
+def _quantities(model: Any, X: MatrixLike, y: ColumnLike) -> ProofQuantities | None:
     from rosenblatt.theory.proof import proof_quantities
 
     if hasattr(model, "lift_"):

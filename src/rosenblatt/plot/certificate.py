@@ -25,7 +25,7 @@ from rosenblatt.plot.plane import (
     view_of,
 )
 from rosenblatt.rows.batch import as_batch
-from rosenblatt.typing import Floats, Ints
+from rosenblatt.typing import ColumnLike, Floats, Ints, MatrixLike
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -225,7 +225,7 @@ class Evidence:
         The names of the features, if the data has any.
     """
 
-    def __init__(self, certificate: Answer, X: Any, y: Any) -> None:
+    def __init__(self, certificate: Answer, X: MatrixLike, y: ColumnLike | None) -> None:
         from rosenblatt.certify.certificate import Inseparable, Quasi, Separable
         from rosenblatt.certify.check import signer
 
@@ -333,8 +333,8 @@ MAX_WRITTEN_CLASSES = 24
 
 def certificate(
     certificate: Certificate,
-    X: Any = None,
-    y: Any = None,
+    X: MatrixLike | None = None,
+    y: ColumnLike | None = None,
     *,
     ax: Axes | None = None,
     feature_names: Sequence[str] | None = None,
@@ -420,7 +420,7 @@ def certificate(
     return draw_strips(style.axes(ax, (6.8, 2.8)), evidence, ["distance from the hyperplane"])
 
 
-def _require(certificate: Certificate, X: Any, y: Any, name: str = "") -> None:
+def _require(certificate: Certificate, X: MatrixLike | None, y: ColumnLike | None, name: str = "") -> None:
     found = certificate.verify(X, y)
     if not found:
         raise InputError(

@@ -18,7 +18,7 @@ from rosenblatt.plot.boundary import boundary, plane_rows
 from rosenblatt.plot.plane import Line, View, view_of
 from rosenblatt.rooms import find
 from rosenblatt.rows.labels import encode_labels
-from rosenblatt.typing import Floats
+from rosenblatt.typing import ColumnLike, Floats, MatrixLike
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,7 +33,14 @@ SAMPLED_UPDATES = 120
 """Of longer runs, the weights after so many updates, evenly spaced: more lines would hide each other."""
 
 
-def trace(trace: Any, X: Any = None, y: Any = None, *, ax: Axes | None = None, feature_names: Any = None) -> Axes:
+def trace(
+    trace: Any,
+    X: MatrixLike | None = None,
+    y: ColumnLike | None = None,
+    *,
+    ax: Axes | None = None,
+    feature_names: Any = None,
+) -> Axes:
     """Draw the mistakes of each pass and, given the data, the weights after each update.
 
     Parameters
@@ -254,8 +261,8 @@ class Animation(type(Path())):  # type: ignore[misc]  # a path of this system
 
 def animate(
     trace: Any,
-    X: Any,
-    y: Any,
+    X: MatrixLike,
+    y: ColumnLike,
     path: str | os.PathLike[str],
     *,
     fps: float = 2.0,
@@ -310,7 +317,9 @@ def animate(
     return place
 
 
-def _write_film(place: Path, trace: Trace, X: Any, y: Any, fps: float, frames: int, names: Any) -> None:
+def _write_film(
+    place: Path, trace: Trace, X: MatrixLike, y: ColumnLike, fps: float, frames: int, names: Any
+) -> None:
     from matplotlib.animation import FFMpegWriter, FuncAnimation, PillowWriter
 
     features = plane_rows(X)

@@ -25,6 +25,7 @@ from rosenblatt.exceptions import ParameterError
 from rosenblatt.loops.layout import CSR
 from rosenblatt.reports.sections import cases_of, looks_of, separability_of, training_of
 from rosenblatt.reports.subject import Subject, subject_of
+from rosenblatt.typing import ColumnLike, MatrixLike
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -38,7 +39,7 @@ ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
 Facts = list[tuple[str, str]]
 
 
-def write_report(path: str | os.PathLike[str], model: Any, X: Any, y: Any, **options: Any) -> Path:
+def write_report(path: str | os.PathLike[str], model: Any, X: MatrixLike, y: ColumnLike, **options: Any) -> Path:
     """Write the page of `render_report` to a file, and return its path.
 
     Parameters
@@ -65,8 +66,8 @@ def write_report(path: str | os.PathLike[str], model: Any, X: Any, y: Any, **opt
 
 def render_report(
     model: Any,
-    X: Any,
-    y: Any,
+    X: MatrixLike,
+    y: ColumnLike,
     *,
     names: Sequence[str] | None = None,
     title: str | None = None,

@@ -21,7 +21,7 @@ from rosenblatt.escaping import printable_lines
 from rosenblatt.exceptions import InputError, TrivialSeparationWarning, UndecidedError
 from rosenblatt.loops.layout import CSR
 from rosenblatt.reports.subject import PLANE, Subject
-from rosenblatt.typing import Floats, Ints
+from rosenblatt.typing import ColumnLike, Floats, Ints, MatrixLike
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -597,7 +597,7 @@ def _told(
     )
 
 
-def _checked(found: Certificate, X: Any, y: Any) -> tuple[str, bool]:
+def _checked(found: Certificate, X: MatrixLike, y: ColumnLike) -> tuple[str, bool]:
     """Check every proof; return the result in words, and whether all hold."""
     decided = decided_among(found) if isinstance(found, ClassTables) else found
     count = len(list(decided)) if isinstance(decided, ClassTables) else int(found.verdict != "undecided")

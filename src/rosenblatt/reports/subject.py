@@ -15,7 +15,7 @@ from rosenblatt.evaluation import Evaluation, Seen, class_code, evaluate, seen_w
 from rosenblatt.exceptions import ParameterError, ShapeError
 from rosenblatt.rows.batch import Batch, as_labelled
 from rosenblatt.rows.labels import encode_labels
-from rosenblatt.typing import Floats, Ints
+from rosenblatt.typing import ColumnLike, Floats, Ints, MatrixLike
 
 PLANE = 2
 """The number of features of a picture of the plane."""
@@ -159,8 +159,8 @@ class Subject:
 
 def subject_of(
     model: Any,
-    X: Any,
-    y: Any,
+    X: MatrixLike,
+    y: ColumnLike,
     names: Sequence[str] | None,
     rows: Sequence[Any] | None,
     seen: Seen | None = None,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
-from typing import Any, cast
+from typing import Any, TypeGuard, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from rosenblatt.exceptions import (
     DataTypeError,
@@ -25,7 +25,7 @@ from rosenblatt.loops.layout import CSR, Rows, Unsigned, csr_take
 from rosenblatt.rows.features import Features, as_rows
 from rosenblatt.rows.labels import as_labels, encode_labels, list_classes, object_array
 from rosenblatt.rows.reals import EXACT_BITS, Place, as_reals, first_masked, read_only, show_value
-from rosenblatt.typing import Floats, Ints, Reals
+from rosenblatt.typing import ColumnLike, Floats, Ints, MatrixLike, Reals
 
 __all__ = ["Chunk", "Skipped"]
 
@@ -33,7 +33,7 @@ __all__ = ["Chunk", "Skipped"]
 # Weights of rows and of classes.
 
 
-def single_weight(sample_weight: Any) -> float:
+def single_weight(sample_weight: object) -> float:
     """Return the weight of one example, which may be 0.
 
     Examples
@@ -51,7 +51,7 @@ def single_weight(sample_weight: Any) -> float:
     return weight
 
 
-def as_weight(sample_weight: Any, n_rows: int) -> Floats | None:
+def as_weight(sample_weight: ArrayLike | None, n_rows: int) -> Floats | None:
     """Return the weight of each row, read-only; None stays None, and a number is the weight of every row.
 
     Raises
@@ -273,7 +273,9 @@ def require_two(classes: NDArray[Any]) -> None:
         )
 
 
-def as_batch(X: Any, y: Any, sample_weight: Any = None, *, keep_bytes: bool = False) -> Batch:
+def as_batch(
+    X: MatrixLike, y: ColumnLike | None, sample_weight: ArrayLike | None = None, *, keep_bytes: bool = False
+) -> Batch:
     """Check features, labels and weights, as `as_rows`, `as_labels` and `as_weight` do, and put them together.
 
     NaN and infinity in X pass: training finds them in its scores, and `require_finite` in the rows.
@@ -300,7 +302,7 @@ def as_batch(X: Any, y: Any, sample_weight: Any = None, *, keep_bytes: bool = Fa
     return _labelled(features, codes, classes, as_weight(sample_weight, features.n_rows))
 
 
-def as_labelled(X: Any, y: Any, classes: NDArray[Any]) -> Batch:
+def as_labelled(X: MatrixLike, y: ColumnLike, classes: NDArray[Any]) -> Batch:
     """Check features, and labels of classes that are already known.
 
     Examples
@@ -439,7 +441,7 @@ class Vocabulary:
             self._numbers[name] = float(len(self._numbers))
 
 
-def are_mappings(X: Any) -> bool:
+def are_mappings(X: object) -> TypeGuard[Sequence[Mapping[Any, Any]]]:
     """Return whether X is a list or tuple of examples that are mappings of feature names to values."""
     return isinstance(X, list | tuple) and len(X) > 0 and all(isinstance(x, Mapping) for x in X)
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from rosenblatt.exceptions import DataTypeError, InputError, NonFiniteError, ShapeError
 from rosenblatt.loops.layout import CSR, Rows, Unsigned, part_of
 from rosenblatt.rows.reals import Place, as_reals, first_masked, read_only, unreadable
-from rosenblatt.typing import Floats
+from rosenblatt.typing import Floats, MatrixLike, SparseMatrix
 
 # From any scipy sparse matrix to compressed sparse rows that the loops can read without checks.
 
 
-def is_sparse(X: object) -> bool:
+def is_sparse(X: object) -> TypeGuard[SparseMatrix]:
     """Return whether X is a scipy sparse matrix or array, without importing scipy: its maker has imported it."""
     # While another thread imports it, the module is there without its names.
     issparse = getattr(sys.modules.get("scipy.sparse"), "issparse", None)
@@ -33,7 +33,7 @@ def place_in_csr(position: int, indices: NDArray[Any], indptr: NDArray[Any]) -> 
     return row, int(indices[position])
 
 
-def as_csr(X: Any, *, name: str) -> CSR:
+def as_csr(X: SparseMatrix, *, name: str) -> CSR:
     """Return a scipy sparse matrix of any format as read-only CSR in canonical form, with every index checked.
 
     In canonical form the columns of each row ascend and none is stored twice. Duplicates are summed in the dtype
@@ -203,7 +203,7 @@ class Features:
         return Place(first + row, column, self.names[column] if self.names else None)
 
 
-def as_rows(X: Any, *, name: str = "X", keep_bytes: bool = False) -> Features:
+def as_rows(X: MatrixLike, *, name: str = "X", keep_bytes: bool = False) -> Features:
     """Return X, an array-like, scipy sparse matrix or dataframe, as rows that the loops can read.
 
     float32 stays float32 and float16 becomes float32. All other numbers become float64, and numbers that float64
@@ -311,7 +311,7 @@ def stack_rows(parts: Sequence[Features]) -> Features:
     return as_rows(csr_array(vstack(wide, format="csr")))
 
 
-def _as_array(X: Any, *, name: str) -> NDArray[Any]:
+def _as_array(X: MatrixLike, *, name: str) -> NDArray[Any]:
     if isinstance(X, np.ndarray):
         masked = first_masked(X)
         if masked is not None:
@@ -328,7 +328,7 @@ def _as_array(X: Any, *, name: str) -> NDArray[Any]:
     return np.asarray(X, dtype=object) if isinstance(X, list | tuple) and _is_altered(array) else array
 
 
-def _require_no_hint(X: Any, array: NDArray[Any], *, name: str) -> None:
+def _require_no_hint(X: MatrixLike, array: NDArray[Any], *, name: str) -> None:
     """Raise an error that knows the way out for rows that are dicts or texts, and for objects without rows."""
     if array.ndim == 0:
         raise ShapeError(

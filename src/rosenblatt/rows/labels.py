@@ -6,15 +6,16 @@ From numbers of any kind to the targets of a regression, or to a signal.
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from rosenblatt.exceptions import InputError, LabelError, NonFiniteError, ShapeError
 from rosenblatt.rows.features import as_rows, is_sparse
 from rosenblatt.rows.reals import ON_ITS_SIDE, Place, as_reals, first_masked, read_only, show_value, unreadable
-from rosenblatt.typing import Floats, Ints
+from rosenblatt.typing import ColumnLike, Floats, Ints
 
 TEXT = {str, np.str_}
 BYTES = {bytes, np.bytes_}
@@ -26,7 +27,7 @@ INTEGERS = (int, np.integer)
 NUMBERS = (bool, np.bool_, int, np.integer, float, np.floating)
 
 
-def as_labels(y: Any, n_rows: int, n_features: int | None = None) -> tuple[Ints, NDArray[Any]]:
+def as_labels(y: ColumnLike | None, n_rows: int, n_features: int | None = None) -> tuple[Ints, NDArray[Any]]:
     """Return the class of each row, as a position in the classes, and the classes.
 
     `n_features`, if given, lets the error for a wrong number of labels recognise an X that is on its side.
@@ -53,7 +54,7 @@ def as_labels(y: Any, n_rows: int, n_features: int | None = None) -> tuple[Ints,
     return read_only(codes), read_only(classes)
 
 
-def encode_labels(y: Any, classes: NDArray[Any], n_rows: int) -> Ints:
+def encode_labels(y: ColumnLike, classes: NDArray[Any], n_rows: int) -> Ints:
     """Return the position of each label in `classes`; raise `LabelError` for a label that is not among them.
 
     Examples
@@ -184,7 +185,7 @@ def missing_label(label: object, row: int) -> LabelError:
     return LabelError(told, code="missing-label", row=row)
 
 
-def one_a_row(y: Any, n_rows: int, n_features: int | None = None) -> NDArray[Any]:
+def one_a_row(y: ColumnLike | None, n_rows: int, n_features: int | None = None) -> NDArray[Any]:
     """Return y as an array of `n_rows` labels, in the dtype of y, without checking the labels themselves."""
     if y is None:
         raise LabelError("A classifier requires y to be passed, but the target y is None. Pass one label a row.")
@@ -227,7 +228,7 @@ def is_column(y: Any) -> bool:
     return len(shape) == 2 and shape[1] == 1
 
 
-def object_array(labels: Any) -> NDArray[Any]:
+def object_array(labels: Collection[Any]) -> NDArray[Any]:
     """Return labels as an object array, filled one by one because numpy would take tuples for rows."""
     return np.fromiter(labels, dtype=object, count=len(labels))
 
@@ -257,7 +258,7 @@ def _from_integers(y: list[Any] | tuple[Any, ...]) -> NDArray[Any]:
     return np.array(whole, np.uint64) if 0 <= min(whole) and max(whole) < 2**64 else object_array(whole)
 
 
-def _from_series(y: Any) -> NDArray[Any]:
+def _from_series(y: ColumnLike | None) -> NDArray[Any]:
     import narwhals as nw
 
     series: Any = nw.from_native(y, pass_through=True, allow_series=True)
@@ -274,7 +275,7 @@ def _from_series(y: Any) -> NDArray[Any]:
     return labels
 
 
-def _is_table(y: Any) -> bool:
+def _is_table(y: ColumnLike | None) -> bool:
     # A tuple is a label. A list or an array is not, so equally long ones are the rows of a table.
     if not isinstance(y, list | tuple):
         return False
@@ -282,7 +283,7 @@ def _is_table(y: Any) -> bool:
     return rows and len({len(row) for row in y}) == 1
 
 
-def as_measurements(y: Any, n_rows: int) -> Floats:
+def as_measurements(y: ColumnLike | None, n_rows: int) -> Floats:
     """Return the targets of a regression, one or several for each row, as read-only float64.
 
     Raises
@@ -331,7 +332,7 @@ def as_measurements(y: Any, n_rows: int) -> Floats:
     return read_only(values if len(shape) == 2 else values[:, 0])
 
 
-def as_signal(samples: Any, *, name: str) -> NDArray[Any]:
+def as_signal(samples: ArrayLike, *, name: str) -> NDArray[Any]:
     """Return samples as a one-dimensional array of float64, or of complex128 if they are complex.
 
     Examples
@@ -367,7 +368,7 @@ def as_signal(samples: Any, *, name: str) -> NDArray[Any]:
     return signal
 
 
-def as_signals(far_end: Any, microphone: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+def as_signals(far_end: ArrayLike, microphone: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return two signals of the same length."""
     far, mic = as_signal(far_end, name="far_end"), as_signal(microphone, name="microphone")
     if len(far) != len(mic):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from rosenblatt.escaping import ShowsText
 from rosenblatt.evaluation import Seen, not_new
@@ -18,7 +19,7 @@ from rosenblatt.typing import Floats, Ints
 BYTES_A_PAIR = 64
 
 
-def as_groups(qid: Any, n_rows: int) -> Ints:
+def as_groups(qid: ArrayLike | None, n_rows: int) -> Ints:
     """Return the group of each row, as a number; None puts all rows into one group.
 
     Examples
@@ -82,7 +83,7 @@ class PairEvaluation(ShowsText):
     seen: Seen | None = None
 
     @classmethod
-    def of(cls, truth: Any, scores: Any, groups: Any = None) -> PairEvaluation:
+    def of(cls, truth: Any, scores: Any, groups: ArrayLike | None = None) -> PairEvaluation:
         """Compare scores with the numbers that rows are to be ranked by."""
         y, found = np.asarray(truth, np.float64), np.asarray(scores, np.float64)
         numbers = as_groups(groups, len(y))

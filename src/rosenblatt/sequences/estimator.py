@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
@@ -65,7 +65,7 @@ class Tagger(BaseEstimator):  # type: ignore[misc]
     columns_: tuple[str, ...] | None = None
     label_: str | None = None
 
-    def predict(self, X: Any, k: int | None = None) -> list[Any]:
+    def predict(self, X: Iterable[Any], k: int | None = None) -> list[Any]:
         """Return the labels of each sentence.
 
         Parameters
@@ -91,11 +91,11 @@ class Tagger(BaseEstimator):  # type: ignore[misc]
         flat = [labels[code] for code in model.codes(rows, self.beam).tolist()]
         return [flat[begin:end] for begin, end in pairwise(rows.starts.tolist())]
 
-    def predict_one(self, x: Any) -> list[Any] | None:
+    def predict_one(self, x: Iterable[Any]) -> list[Any] | None:
         """Return the labels of one sentence; None before the first one was learned from."""
         return self.predict([x])[0] if self.__sklearn_is_fitted__() else None
 
-    def margins(self, X: Any) -> list[Floats]:
+    def margins(self, X: Iterable[Any]) -> list[Floats]:
         """Return how far each label of each token is from the best labelling.
 
         Parameters
@@ -114,7 +114,7 @@ class Tagger(BaseEstimator):  # type: ignore[misc]
         found = model.margins(rows)
         return [found[begin:end] for begin, end in pairwise(rows.starts.tolist())]
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Iterable[Any], y: Any, sample_weight: ArrayLike | None = None) -> float:
         """Return the share of tokens that are labelled correctly, weighted by their sentences."""
         self._require_fitted()
         sentences = as_sentences(X)
@@ -187,7 +187,7 @@ class Tagger(BaseEstimator):  # type: ignore[misc]
         if not self.__sklearn_is_fitted__():
             raise NotFittedError("This SequencePerceptron is not trained yet. Call fit or partial_fit first.")
 
-    def _predictor(self, X: Any) -> tuple[SequenceModel, SequenceRows]:
+    def _predictor(self, X: Iterable[Any]) -> tuple[SequenceModel, SequenceRows]:
         self._require_fitted()
         return self._state.predictor(self._last, self._vocabulary.rows(as_sentences(X), grows=False))
 
@@ -307,7 +307,7 @@ class SequencePerceptron(Declared, Tagger):
     )
     callbacks: Any = like(PerceptronParameters)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Iterable[Any], y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Train on sentences from zero weights.
 
         Parameters
@@ -381,7 +381,13 @@ class SequencePerceptron(Declared, Tagger):
             )
         return self
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self,
+        X: Iterable[Any],
+        y: Any,
+        classes: Iterable[Any] | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Visit more sentences once, in their order.
 
         Parameters
@@ -399,7 +405,7 @@ class SequencePerceptron(Declared, Tagger):
         sentences = as_sentences(X)
         return self._visit(sentences, y, classes, steps_of(sample_weight, len(sentences)))
 
-    def _visit(self, sentences: Sentences, y: Any, classes: Any, steps: Floats) -> Self:
+    def _visit(self, sentences: Sentences, y: Any, classes: Iterable[Any] | None, steps: Floats) -> Self:
         """Visit sentences once; the updates of each are multiplied by its step."""
         plan = self._plan(None)
         if self.min_freq > 1:
@@ -432,7 +438,7 @@ class SequencePerceptron(Declared, Tagger):
         return self
 
     def certify(
-        self, X: Any, y: Any, *, without: Iterable[int] = (), time_limit: float | None = None
+        self, X: Iterable[Any], y: Any, *, without: Iterable[int] = (), time_limit: float | None = None
     ) -> SequenceAnswer:
         """Decide whether some weights label every sentence correctly, and prove it.
 
@@ -470,7 +476,7 @@ class SequencePerceptron(Declared, Tagger):
             X, y, templates=self.templates, constraints=self.constraints, without=without, time_limit=time_limit
         )
 
-    def learn_one(self, x: Any, y: Any, sample_weight: float = 1.0) -> Self:
+    def learn_one(self, x: Iterable[Any], y: Any, sample_weight: float = 1.0) -> Self:
         """Visit one sentence: a sequence of items, and their labels."""
         return self._visit(as_sentences([x]), [y], None, np.array([single_weight(sample_weight)]))
 
@@ -501,7 +507,7 @@ class SequencePerceptron(Declared, Tagger):
             return HashedTemplates(self.templates, self.hash_bits)
         return ItemVocabulary() if self.templates is None else TemplateVocabulary(as_templates(self.templates))
 
-    def _known_classes(self, classes: Any, begun: bool) -> NDArray[Any] | None:
+    def _known_classes(self, classes: Iterable[Any] | None, begun: bool) -> NDArray[Any] | None:
         if begun:
             if classes is not None and set(classes) != set(self._classes.tolist()):
                 raise ParameterError("classes are not those of the first call. Leave classes out, or use fit.")

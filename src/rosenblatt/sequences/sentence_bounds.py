@@ -7,6 +7,7 @@ bounds follow from these two lines, and are the closer the more of the run they 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -46,7 +47,7 @@ class SequenceRunRecord(NamedTuple):
     average: Delta
 
 
-def sequence_bounds(X: Any, y: Any, model: Any, time_limit: float | None) -> Bounds:
+def sequence_bounds(X: Iterable[Any], y: Any, model: Any, time_limit: float | None) -> Bounds:
     """Return the bounds on mistakes for sentences, beside those of the model if it is trained on them."""
     if model.min_freq != 1 or model.hash_bits is not None:
         raise ParameterError(

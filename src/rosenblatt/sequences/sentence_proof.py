@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -95,7 +95,7 @@ class SequenceAnswer(Certificate):
         about = {"data": dict(vars(self.data))}
         return proof_text(self.verdict, {**about, **self._proof()})
 
-    def verify(self, X: Any, y: Any) -> Verification:
+    def verify(self, X: Iterable[Any], y: Any) -> Verification:
         """Check the proof on sentences and their labels, exactly.
 
         Parameters

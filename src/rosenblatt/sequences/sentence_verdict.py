@@ -341,7 +341,7 @@ MAX_WORK_UNITS = 3e11  # units of work: ten minutes or so
 
 
 def certify_sequences(
-    X: Any,
+    X: Iterable[Any],
     y: Any,
     *,
     templates: Any = None,
@@ -431,7 +431,7 @@ def certify_sequences(
     )
 
 
-def pose_question(X: Any, y: Any, templates: Any, constraints: Any) -> SequenceProblem:
+def pose_question(X: Iterable[Any], y: Any, templates: Any, constraints: Any) -> SequenceProblem:
     """Return the question that `certify_sequences` decides."""
     sentences = as_sentences(X)
     classes, codes = as_label_codes(y, sentences, None)
@@ -442,7 +442,7 @@ def pose_question(X: Any, y: Any, templates: Any, constraints: Any) -> SequenceP
     return SequenceProblem(rows, codes, vocabulary.n_features, held)
 
 
-def problem_of(data: SequenceData, X: Any, y: Any, names: Iterable[str] | None) -> SequenceProblem | str:
+def problem_of(data: SequenceData, X: Iterable[Any], y: Any, names: Iterable[str] | None) -> SequenceProblem | str:
     """Return the problem that a proof is about, or why these are not its sentences; `names` are its features."""
     sentences, labels = as_sentences(X), as_sentences(y, "y")
     number = {label: code for code, label in enumerate(data.labels)}

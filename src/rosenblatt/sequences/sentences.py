@@ -212,7 +212,7 @@ def starts_of(sentences: Sequence[Sequence[Any]]) -> Ints:
     return np.concatenate([[0], np.cumsum([len(each) for each in sentences], dtype=np.int64)]).astype(np.int64)
 
 
-def as_sentences(X: Any, name: str = "X") -> Sentences:
+def as_sentences(X: Iterable[Any], name: str = "X") -> Sentences:
     """Return sentences as lists of tokens; generators will do.
 
     Raises
@@ -412,7 +412,7 @@ def read_item(item: Any, prefix: str = "") -> list[tuple[str, float]]:
     return features
 
 
-def _read_value(name: str, value: Any) -> list[tuple[str, float]]:
+def _read_value(name: str, value: object) -> list[tuple[str, float]]:
     if isinstance(value, str):
         return [(f"{name}:{value}", 1.0)]
     if isinstance(value, Real | np.bool_):

@@ -99,7 +99,7 @@ class SequenceRun:
         return SequenceTrace(self.log, mistakes, visits, n_sentences, average, pairs, classes, vocabulary)
 
 
-class SequenceFit(FitLoop[SequenceState, SequenceRun]):
+class SequenceFit(FitLoop[SequenceState, SequenceRun, Visits]):
     """One fit under way, from a state of zeros, which is changed.
 
     The last completed pass is not copied, because weights may be many: after Ctrl-C it is made again from the

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rosenblatt.exceptions import PredictionOverflowError
 from rosenblatt.loops._jit import inline, jit
@@ -20,7 +21,15 @@ from rosenblatt.typing import Floats, Ints
 
 @jit
 def tag_sentences(
-    indices: Any, data: Any, indptr: Any, starts: Any, w: Any, t: Any, last: Any, work: SequenceWork, out: Any
+    indices: NDArray[Any],
+    data: Floats | None,
+    indptr: NDArray[Any],
+    starts: NDArray[Any],
+    w: Floats,
+    t: Floats,
+    last: Floats,
+    work: SequenceWork,
+    out: NDArray[Any],
 ) -> int:
     """Write the best label of each token; return the first sentence that has none, or how many there are."""
     for sentence in range(starts.size - 1):
@@ -38,7 +47,15 @@ def tag_sentences(
 
 @jit
 def max_marginals(
-    indices: Any, data: Any, indptr: Any, starts: Any, w: Any, t: Any, last: Any, work: SequenceWork, out: Any
+    indices: NDArray[Any],
+    data: Floats | None,
+    indptr: NDArray[Any],
+    starts: NDArray[Any],
+    w: Floats,
+    t: Floats,
+    last: Floats,
+    work: SequenceWork,
+    out: NDArray[Any],
 ) -> None:
     """Write for each token and label the score of the best labelling through it, minus the best of its token."""
     n = t.shape[1]
@@ -68,19 +85,19 @@ def max_marginals(
 
 @jit
 def k_best(
-    indices: Any,
-    data: Any,
-    indptr: Any,
+    indices: NDArray[Any],
+    data: Floats | None,
+    indptr: NDArray[Any],
     begin: int,
     end: int,
-    w: Any,
-    t: Any,
-    last: Any,
-    scores: Any,
-    best: Any,
-    back: Any,
-    out: Any,
-    totals: Any,
+    w: Floats,
+    t: Floats,
+    last: Floats,
+    scores: Floats,
+    best: NDArray[Any],
+    back: NDArray[Any],
+    out: NDArray[Any],
+    totals: Floats,
 ) -> int:
     """Write the best labellings of one sentence, best first, and their scores; return how many there are.
 
@@ -121,7 +138,7 @@ def k_best(
 
 
 @inline
-def _insert(scores: Any, places: Any, score: float, place: int) -> None:
+def _insert(scores: Floats, places: NDArray[Any], score: float, place: int) -> None:
     """Put a score behind those that are not lower, and drop the last."""
     k = scores.size
     if not score > scores[k - 1]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from rosenblatt.exceptions import InputError, ShapeError
 from rosenblatt.rows.batch import as_weight
@@ -93,7 +94,9 @@ class SequenceTrace:
         labels = self.classes[log.wrong_label[part][wrong]].tolist()
         return list(zip(log.wrong_at[part][wrong].tolist(), labels, strict=True))
 
-    def replay(self, X: Any, y: Any, sample_weight: Any = None, *, stop: int | None = None) -> SequenceState:
+    def replay(
+        self, X: Iterable[Any], y: Any, sample_weight: ArrayLike | None = None, *, stop: int | None = None
+    ) -> SequenceState:
         """Make the updates again, without searching for labellings.
 
         Parameters
@@ -127,7 +130,7 @@ class SequenceTrace:
         )
 
 
-def steps_of(sample_weight: Any, n_sentences: int) -> Floats:
+def steps_of(sample_weight: ArrayLike | None, n_sentences: int) -> Floats:
     """Return the length of the updates of each sentence: its weight, or 1."""
     weights = as_weight(sample_weight, n_sentences)
     return np.ones(n_sentences) if weights is None else np.ascontiguousarray(weights)

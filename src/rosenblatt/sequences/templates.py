@@ -85,7 +85,7 @@ def _number(table: HashTable, key: Any, grows: bool) -> int:
 
 
 @jit
-def insert_keys(table: HashTable, keys: Any) -> None:
+def insert_keys(table: HashTable, keys: NDArray[Any]) -> None:
     """Give keys numbers in their order."""
     for i in range(keys.size):
         _number(table, keys[i], True)
@@ -93,17 +93,17 @@ def insert_keys(table: HashTable, keys: Any) -> None:
 
 @jit
 def apply_templates(
-    kinds: Any,
-    values: Any,
-    starts: Any,
-    template_starts: Any,
-    columns: Any,
-    offsets: Any,
+    kinds: NDArray[Any],
+    values: NDArray[Any],
+    starts: NDArray[Any],
+    template_starts: NDArray[Any],
+    columns: NDArray[Any],
+    offsets: NDArray[Any],
     inner: HashTable,
     features: HashTable,
     grows: bool,
-    indices: Any,
-    indptr: Any,
+    indices: NDArray[Any],
+    indptr: NDArray[Any],
 ) -> int:
     """Write the features of each token; return how many there are in all.
 
@@ -146,14 +146,14 @@ def apply_templates(
 
 @jit
 def hash_templates(
-    kinds: Any,
-    values: Any,
-    starts: Any,
-    template_starts: Any,
-    columns: Any,
-    offsets: Any,
+    kinds: NDArray[Any],
+    values: NDArray[Any],
+    starts: NDArray[Any],
+    template_starts: NDArray[Any],
+    columns: NDArray[Any],
+    offsets: NDArray[Any],
     bits: int,
-    indices: Any,
+    indices: NDArray[Any],
 ) -> None:
     """Write the hashed features of each token, one for each template.
 
@@ -362,7 +362,7 @@ class TokenKinds(ABC):
         with _numbering:
             return starts, self._numbered(sentences, starts, grows), self._rows
 
-    def _numbered(self, sentences: Sentences, starts: Any, grows: bool) -> NDArray[np.int64]:
+    def _numbered(self, sentences: Sentences, starts: NDArray[Any], grows: bool) -> NDArray[np.int64]:
         """Return the kind of each token; new kinds are remembered."""
         if self._made > MOST_KINDS:
             self._forget()
@@ -385,7 +385,7 @@ class TokenKinds(ABC):
             found = list(map(self._kinds.get, flat))
         return np.array(found, np.int64)
 
-    def _check(self, flat: Iterable[Any], starts: Any) -> None:
+    def _check(self, flat: Iterable[Any], starts: NDArray[Any]) -> None:
         """Require tokens that are texts, or as many fields as the templates use, beginning with a text."""
         for i, token in enumerate(flat):
             if self.width == 1 and isinstance(token, str):
@@ -447,7 +447,12 @@ class TemplateVocabulary(TokenKinds):
 
     @classmethod
     def of(
-        cls, templates: Any, columns: Any, texts: Sequence[str], inner: NDArray[Any], features: NDArray[Any]
+        cls,
+        templates: Any,
+        columns: NDArray[Any],
+        texts: Sequence[str],
+        inner: NDArray[Any],
+        features: NDArray[Any],
     ) -> TemplateVocabulary:
         """Return the vocabulary with these texts, each of a column, and these keys.
 

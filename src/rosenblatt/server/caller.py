@@ -18,6 +18,7 @@ from uuid import UUID
 
 from rosenblatt.atomic import replacing
 from rosenblatt.exceptions import DataTypeError, ParameterError, Remedy, RosenblattError
+from rosenblatt.typing import ColumnLike
 
 try:
     import httpx
@@ -71,7 +72,7 @@ def as_list(values: Any) -> Any:
     return values if isinstance(values, Sequence) else list(values)
 
 
-def as_json(value: Any) -> str:
+def as_json(value: object) -> str:
     """Return a value as JSON; numpy's numbers become plain ones."""
     try:
         return json.dumps(value, allow_nan=False, default=_plain, separators=(",", ":"))
@@ -82,7 +83,7 @@ def as_json(value: Any) -> str:
         ) from error
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """Return numpy's numbers and arrays as Python's."""
     if hasattr(value, "tolist"):
         return value.tolist()
@@ -344,7 +345,7 @@ class Client:
         self,
         name: str,
         rows: Any,
-        labels: Any,
+        labels: ColumnLike,
         *,
         weights: Any = None,
         key: str | None = None,

@@ -13,7 +13,7 @@ import re
 import shutil
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
@@ -313,7 +313,7 @@ class Host(PredictingHost):
         return await self._learned(model, rows, request.labels, request.weights, number, digest)
 
     async def _learned(
-        self, model: ServedModel, rows: Any, labels: Any, weights: Any, key: bytes, digest: bytes
+        self, model: ServedModel, rows: Any, labels: Sequence[Any], weights: Any, key: bytes, digest: bytes
     ) -> bytes:
         flight = model.number, key
         if flight in self._in_flight:

@@ -131,7 +131,7 @@ def _column(body: bytes, row: int) -> str | None:
     return next((name for name, value in values.items() if not _is_plain(value)), None)
 
 
-def _is_plain(value: Any) -> bool:
+def _is_plain(value: object) -> bool:
     if isinstance(value, float):
         return math.isfinite(value)
     if isinstance(value, int):
@@ -175,7 +175,7 @@ def _wrong_column(row: Any, columns: Sequence[str] | None, numbers: Collection[s
     return None
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     if not isinstance(value, (int, float)):
         return False
     try:

@@ -9,6 +9,7 @@ from rosenblatt.certify.separability import certify
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.rooms import find
 from rosenblatt.tasks.data import Log, log_info, places_of, read_table, reads_sentences, require_no_options
+from rosenblatt.typing import ColumnLike
 
 __all__ = ["certify_data"]
 
@@ -18,7 +19,7 @@ USUAL = {"bias": True, "margin": False, "ties": None, "multiclass": None, "proof
 
 def certify_data(
     data: Any,
-    y: Any,
+    y: ColumnLike | None,
     asked: Mapping[str, Any],
     *,
     time_limit: float | None = None,
@@ -55,7 +56,7 @@ def certify_data(
     return answer if names is None else answer.renamed(names)
 
 
-def _certify_lists(X: Any, y: Any, asked: Mapping[str, Any], given: dict[str, Any]) -> Any:
+def _certify_lists(X: Any, y: ColumnLike | None, asked: Mapping[str, Any], given: dict[str, Any]) -> Any:
     """Return the certificate of sentences and their labels; words have the templates that `train` gives them."""
     _require_usual(asked)
     token = X[0][0]

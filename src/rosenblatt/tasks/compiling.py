@@ -11,10 +11,12 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.loops.compilation import when_compiling
 from rosenblatt.tasks.data import Log, log_info
+from rosenblatt.typing import ColumnLike, MatrixLike
 
 __all__ = ["DEFAULT_GROUPS", "GROUPS", "compile_loops"]
 
@@ -108,7 +110,7 @@ def _byte_tables() -> Iterator[tuple[Any, Any]]:
         yield (np.arange(72).reshape(24, 3) % 7 + y[:, None]).astype(np.uint8), y
 
 
-def _learn(X: Any, y: Any, **parameters: Any) -> None:
+def _learn(X: Any, y: NDArray[Any], **parameters: Any) -> None:
     """Train a perceptron at once, in parts, and by one row."""
     import rosenblatt as rb
 
@@ -155,7 +157,7 @@ def _large(_: Path) -> Iterator[Step]:
         yield partial(rb.Perceptron(max_iter=6).fit, X.astype(dtype), y)
 
 
-def _fit_and_predict(learner: Any, X: Any, y: Any) -> None:
+def _fit_and_predict(learner: Any, X: MatrixLike, y: ColumnLike) -> None:
     learner.fit(X, y).predict(X)
 
 
@@ -175,7 +177,7 @@ def _kernels(_: Path) -> Iterator[Step]:
         yield partial(_fit_and_predict, rb.KernelPerceptron("rbf", max_iter=2), X, y)
 
 
-def _go_on(learner: Any, X: Any, y: Any, path: Path) -> None:
+def _go_on(learner: Any, X: Any, y: NDArray[Any], path: Path) -> None:
     """Go on from a model file row by row, and in chunks, as a server does."""
     import rosenblatt as rb
     from rosenblatt.loops.passes import score_row
@@ -214,7 +216,7 @@ def _streams(folder: Path) -> Iterator[Step]:
         yield partial(_learn_named, average)
 
 
-def _ask_tagger(items: Any, labels: Any) -> None:
+def _ask_tagger(items: Any, labels: ColumnLike) -> None:
     import rosenblatt as rb
 
     tagger = rb.SequencePerceptron(max_iter=2).fit(items, labels)
@@ -259,7 +261,7 @@ def _use(data: Path, model: Path, options: dict[str, Any]) -> None:
         _replay(table.X, table.y)
 
 
-def _replay(X: Any, y: Any) -> None:
+def _replay(X: MatrixLike, y: ColumnLike) -> None:
     """Follow the updates of a run, as its table, its page and a report do."""
     import rosenblatt as rb
 

@@ -178,7 +178,7 @@ def _largest(opened: OpenedModel, n: int) -> list[NamedWeight]:
     return found
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """Return a value as JSON can hold it; others become text.
 
     Examples
@@ -196,7 +196,7 @@ def _plain(value: Any) -> Any:
     return value if plain else repr(value)
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     if isinstance(value, float):
         return number(value)
     if isinstance(value, dict):

@@ -552,7 +552,7 @@ def require_numbers(source: Source, proofs: Sequence[Mapping[str, Any]]) -> None
         )
 
 
-def _fits(name: str, value: Any, usual: Any) -> bool:
+def _fits(name: str, value: object, usual: Any) -> bool:
     if isinstance(usual, tuple):
         kinds = (str,) if name == "na" else (str, int)
         return type(value) is list and all(type(each) in kinds for each in value)

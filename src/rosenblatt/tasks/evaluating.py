@@ -25,7 +25,6 @@ from rosenblatt.tables.collect import fingerprint_of
 from rosenblatt.tables.data_file import closed_on_error
 from rosenblatt.tables.source import Source
 from rosenblatt.tasks.data import (
-    Data,
     Log,
     all_rows,
     describe_reading,
@@ -42,7 +41,7 @@ from rosenblatt.tasks.data import (
     source_of,
 )
 from rosenblatt.threads import one_blas_thread, ordered, using
-from rosenblatt.typing import Ints
+from rosenblatt.typing import ColumnLike, Ints, MatrixLike
 
 if TYPE_CHECKING:
     from rosenblatt.sequences.tag_scores import SequenceEvaluation
@@ -53,7 +52,7 @@ __all__ = ["CrossValidation", "evaluate", "evaluate_folds"]
 def evaluate(
     model: Any,
     data: Any,
-    y: Any = None,
+    y: ColumnLike | None = None,
     *,
     positive: Any = None,
     label: str | int | None = None,
@@ -152,7 +151,7 @@ def _can_be_read_again(source: Source) -> bool:
     return all(name.startswith("@") or os.path.isfile(name) for name in source.files)
 
 
-def _replays(model: Any, X: Any, y: Any, n_rows: int) -> bool:
+def _replays(model: Any, X: MatrixLike, y: ColumnLike, n_rows: int) -> bool:
     """Return whether a model is known to be trained on these rows, by the trace of its training."""
     steps = getattr(model, "steps", None)  # of a scikit-learn Pipeline
     trace = getattr(steps[-1][1] if steps else model, "trace_", None)
@@ -205,8 +204,8 @@ class CrossValidation(ShowsText):
 
 def evaluate_folds(
     learner: Any,
-    data: Data | Any,
-    y: Any = None,
+    data: Any,
+    y: ColumnLike | None = None,
     *,
     folds: int = 5,
     positive: Any = None,
@@ -328,7 +327,7 @@ def _reads_tables(learner: Any) -> bool:
 
 
 def _of_pipeline(
-    pipeline: Any, X: Any, y: Any, *, folds: int, positive: Any, seed: int, n_jobs: int | None
+    pipeline: Any, X: Any, y: ColumnLike | None, *, folds: int, positive: Any, seed: int, n_jobs: int | None
 ) -> CrossValidation:
     """Cross-validate a pipeline on a table in memory; see `evaluate_folds`."""
     from sklearn.base import clone

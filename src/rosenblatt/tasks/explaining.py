@@ -583,7 +583,7 @@ def _exact(machines: Floats, signs: Floats, inputs: Floats, divisor: int) -> lis
     return [weight * Fraction(x) / divisor for weight, x in zip(weights, inputs.tolist(), strict=True)]
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 

@@ -23,6 +23,7 @@ from rosenblatt.tasks.data import (
     show_data,
     source_for,
 )
+from rosenblatt.typing import ColumnLike
 
 __all__ = ["report"]
 
@@ -30,7 +31,7 @@ __all__ = ["report"]
 def report(
     model: Any,
     data: Any,
-    y: Any = None,
+    y: ColumnLike | None = None,
     *,
     path: Place = "report.html",
     title: str | None = None,

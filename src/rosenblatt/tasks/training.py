@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from rosenblatt import registry
 from rosenblatt.calibration import DEFAULT_FOLDS, Calibration, fit_calibration, require_method, size_of
@@ -233,7 +233,7 @@ def scales_by_default(source: Source) -> bool:
     return source.measured
 
 
-def fit_prepared(estimator: Any, blocks: Any, groups: Any = None, **checkpoints: Any) -> None:
+def fit_prepared(estimator: Any, blocks: Any, groups: ArrayLike | None = None, **checkpoints: Any) -> None:
     """Train on transformed blocks; `groups` are those of the rows, for a learner that ranks them."""
     if learns_from_blocks(estimator):
         estimator.fit_blocks(blocks, **checkpoints)
@@ -257,7 +257,12 @@ def unscaled(estimator: Any, done: Transformation) -> Transformation:
 
 
 def evaluate_predictions(
-    estimator: Any, before: Transformation, batch: Batch, *, positive: int | None = None, groups: Any = None
+    estimator: Any,
+    before: Transformation,
+    batch: Batch,
+    *,
+    positive: int | None = None,
+    groups: ArrayLike | None = None,
 ) -> Evaluation | RegressionEvaluation | PairEvaluation:
     """Compare predictions with labels, for all classes of the batch, or with numbers."""
     labels = EstimatorPredictor(estimator, batch.names).predict(before.features(batch))
@@ -745,7 +750,7 @@ def checkpoint_of(path: Place) -> Path:
 
 
 def _rows_held_out(
-    blocks: MemoryBlocks, share: float, seed: int, *, by_class: bool, groups: Any
+    blocks: MemoryBlocks, share: float, seed: int, *, by_class: bool, groups: ArrayLike | None
 ) -> NDArray[np.bool_]:
     """Return which rows to measure on: the given share of each class, of all rows, or of all groups."""
     batch = blocks.whole

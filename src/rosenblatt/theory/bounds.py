@@ -9,6 +9,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from rosenblatt.certify.rationals import UNIT, above, exact, root_above, root_below
 from rosenblatt.certify.time_limit import Clock, Unsettled
@@ -31,19 +32,19 @@ from rosenblatt.theory.separable import (
     start_bound,
 )
 from rosenblatt.theory.training_set import GivenHyperplane, TrainingSet, as_hyperplane, norm_square, raise_bound
-from rosenblatt.typing import Floats
+from rosenblatt.typing import ColumnLike, Floats, MatrixLike
 
 
 def bounds(
-    X: Any,
-    y: Any,
+    X: MatrixLike,
+    y: ColumnLike,
     *,
     model: Any = None,
     delta: float = 0.05,
-    w_star: Any = None,
+    w_star: ArrayLike | None = None,
     b_star: float = 0.0,
     gamma: float | None = None,
-    qid: Any = None,
+    qid: ArrayLike | None = None,
     time_limit: float | None = None,
 ) -> Bounds:
     """Evaluate every bound on the perceptron's mistakes, with the quantities that it uses, certified.
@@ -128,7 +129,7 @@ def bounds(
         raise UndecidedError(f"The bounds are not known: {end}") from end
 
 
-def _evaluated(sample: TrainingSet, X: Any, y: Any, model: Any, delta: float) -> Bounds:
+def _evaluated(sample: TrainingSet, X: MatrixLike, y: ColumnLike, model: Any, delta: float) -> Bounds:
     run = None if model is None else read_run(model, X, y, sample)
     mistakes = [_beside(each, run) for each in separable_bounds(sample, run)]
     start = _observed(start_bound(sample, run), run)
@@ -154,7 +155,7 @@ def _evaluated(sample: TrainingSet, X: Any, y: Any, model: Any, delta: float) ->
     return Bounds(found, separable=sample.separable)
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return isinstance(value, Real)
 
 
@@ -320,7 +321,7 @@ def _sparsest(sample: TrainingSet, p: int, beta: Fraction) -> tuple[Floats, floa
 MAX_THRESHOLD_VALUES = 1 << 24
 
 
-def rank_bounds(X: Any, y: Any, model: Any, clock: Clock) -> Bounds:
+def rank_bounds(X: MatrixLike, y: ColumnLike, model: Any, clock: Clock) -> Bounds:
     """Return (K − 1)(R² + 1)/γ² beside the ranks that the model was off in its last fit."""
     features = as_rows(X)
     dense = features.dense()
@@ -349,7 +350,7 @@ def rank_bounds(X: Any, y: Any, model: Any, clock: Clock) -> Bounds:
     return Bounds([replace(unweighted, observed=model.rank_errors_)], separable=True)
 
 
-def pair_bounds(X: Any, y: Any, qid: Any, model: Any, clock: Clock) -> Bounds:
+def pair_bounds(X: MatrixLike, y: ColumnLike, qid: ArrayLike | None, model: Any, clock: Clock) -> Bounds:
     """Return (R² + 2m/η)/γ² for the differences x⁺ − x⁻ of all pairs, beside the updates of the last fit."""
     features = as_rows(X)
     dense = features.dense()

@@ -16,7 +16,7 @@ from rosenblatt.loops.rules import Confidence, Margins, Passive, Power, Rule
 from rosenblatt.margins.matrix import Matrix
 from rosenblatt.rows.labels import list_classes
 from rosenblatt.theory.training_set import TrainingSet
-from rosenblatt.typing import Floats, Ints
+from rosenblatt.typing import ColumnLike, Floats, Ints, MatrixLike
 
 ORIGIN, UNIT_BIAS, RADIUS, LIFTED = "bias=None", 'bias="unit"', 'bias="radius"', "LiftedPerceptron"
 
@@ -97,7 +97,7 @@ class ObservedRun:
         return "" if shuffled else "only order='shuffle' and 'cyclic' visit each row once in a pass"
 
 
-def read_run(model: Any, X: Any, y: Any, sample: TrainingSet) -> ObservedRun:
+def read_run(model: Any, X: MatrixLike, y: ColumnLike, sample: TrainingSet) -> ObservedRun:
     """Return what a fitted model did on X and y, which must be its training data."""
     trace, known = _trace(model), vars(model)
     if (trace.n_rows, trace.n_features) != (sample.n, sample.d):

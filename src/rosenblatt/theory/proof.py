@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, sqrt
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from rosenblatt.certify.rationals import above, exact, root_above, root_below
 from rosenblatt.exceptions import InputError, NotSeparableError, ParameterError
@@ -15,7 +15,7 @@ from rosenblatt.learning.trace import Trace
 from rosenblatt.margins.matrix import Matrix
 from rosenblatt.theory.inseparable import of_margin
 from rosenblatt.theory.training_set import TrainingSet, norm_square
-from rosenblatt.typing import Floats, Ints
+from rosenblatt.typing import ColumnLike, Floats, Ints, MatrixLike
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,13 @@ class ProofQuantities:
 
 
 def proof_quantities(
-    trace: Trace, X: Any, y: Any, w_star: Any = None, b_star: float = 0.0, *, margin: float = 0.0
+    trace: Trace,
+    X: MatrixLike,
+    y: ColumnLike,
+    w_star: ArrayLike | None = None,
+    b_star: float = 0.0,
+    *,
+    margin: float = 0.0,
 ) -> ProofQuantities:
     """Compute <w_k, w*>, ‖w_k‖² and cos(w_k, w*) along a recorded run, with their bounds in the proof.
 
@@ -122,7 +128,9 @@ def proof_quantities(
     )
 
 
-def _hyperplane(sample: TrainingSet, w_star: Any, b_star: float, beta: Fraction) -> tuple[Floats, float]:
+def _hyperplane(
+    sample: TrainingSet, w_star: ArrayLike | None, b_star: float, beta: Fraction
+) -> tuple[Floats, float]:
     if w_star is None:
         margin = sample.margin(beta)
         if margin is None:

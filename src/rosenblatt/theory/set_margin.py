@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, inf, isqrt, nextafter
 from operator import mul
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from rosenblatt.certify.nearest_points import Scores
 from rosenblatt.certify.problem import Direction
@@ -24,6 +24,7 @@ from rosenblatt.certify.rationals import above, below, root_above, root_below, s
 from rosenblatt.certify.time_limit import Clock, Unsettled
 from rosenblatt.exceptions import ParameterError, UndecidedError
 from rosenblatt.theory.training_set import TrainingSet, as_hyperplane, norm_square
+from rosenblatt.typing import ColumnLike, MatrixLike
 
 __all__ = ["Cone", "Enclosed", "set_margin", "total_hinge_loss"]
 
@@ -141,7 +142,13 @@ class Enclosed:
 
 
 def set_margin(
-    X: Any, y: Any, w: Any = None, b: float = 0.0, *, bias: bool = True, time_limit: float | None = None
+    X: MatrixLike,
+    y: ColumnLike,
+    w: ArrayLike | None = None,
+    b: float = 0.0,
+    *,
+    bias: bool = True,
+    time_limit: float | None = None,
 ) -> Enclosed:
     """Return the margin of a set: the largest value over all hyperplanes of the smallest y f(x)/‖w‖.
 
@@ -197,7 +204,7 @@ def set_margin(
     return _Depth(sample, bias=bias).found()
 
 
-def total_hinge_loss(X: Any, y: Any, w: Any, b: float = 0.0, *, gamma: float) -> Enclosed:
+def total_hinge_loss(X: MatrixLike, y: ColumnLike, w: ArrayLike, b: float = 0.0, *, gamma: float) -> Enclosed:
     """Return D = Σ max(0, 1 − y f(x)/(γ‖w‖)), the total hinge loss of a hyperplane at margin γ.
 
     It is 0 exactly if the hyperplane separates the rows with margin γ. The mistake bounds for rows that are not

@@ -5,9 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import cached_property
 from math import inf, nextafter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from rosenblatt.certify.decide import Decision, Plane, decide
 from rosenblatt.certify.margin import Margin, margin_of
@@ -19,7 +20,7 @@ from rosenblatt.exceptions import ParameterError, ShapeError
 from rosenblatt.margins.matrix import Matrix, scaled_rows
 from rosenblatt.rows.batch import as_batch
 from rosenblatt.rows.features import Features, require_finite
-from rosenblatt.typing import Floats, Ints
+from rosenblatt.typing import ColumnLike, Floats, Ints, MatrixLike
 
 SAFE_SQUARE_POWER = 400  # values from 2**-400 to 2**400 have squares within the range of floats
 BLOCK_VALUES = 2**18
@@ -48,7 +49,7 @@ class TrainingSet:
 
     given: GivenHyperplane | None = None
 
-    def __init__(self, X: Any, y: Any, clock: Clock | None = None) -> None:
+    def __init__(self, X: MatrixLike, y: ColumnLike, clock: Clock | None = None) -> None:
         self.clock = Clock(None) if clock is None else clock
         self.batch = as_batch(X, y)
         require_finite(self.batch)
@@ -175,7 +176,7 @@ class TrainingSet:
             return total(times * (squares * rounding + (self.d + 1) * 2.0**-1022))
 
 
-def as_hyperplane(sample: TrainingSet, w: Any, b: float) -> tuple[Floats, float]:
+def as_hyperplane(sample: TrainingSet, w: ArrayLike, b: float) -> tuple[Floats, float]:
     """Check a hyperplane, and return its normal vector and its bias."""
     normal = np.asarray(w, np.float64).reshape(-1)
     if normal.size != sample.d:
