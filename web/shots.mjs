@@ -28,7 +28,7 @@ const scenes = {
   share: (page) => button(page, "Share"),
   help: (page) => button(page, "Help"),
   ...Object.fromEntries(
-    Array.from({ length: 8 }, (_, k) => [
+    Array.from({ length: 12 }, (_, k) => [
       `lesson${k + 1}`,
       async (page) => {
         await button(page, "Lessons");

@@ -29,6 +29,7 @@ CHECKS = (
     "overflow",
     "dragging",
     "feature_map",
+    "lessons",
     "lesson_example",
     "recorded",
     "comparing",

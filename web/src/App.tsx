@@ -7,7 +7,7 @@ import { takeFile } from "./files.ts";
 import { LessonCard, LessonList, begin, leave } from "./LessonPanel.tsx";
 import { visitInWords } from "./law.ts";
 import { Badge } from "./Marks.tsx";
-import { dark, palette, wide } from "./palette.ts";
+import { dark, narrow, palette, wide } from "./palette.ts";
 import { Plane, type Tool, arrows, isFlat, planar, seen, tool } from "./Plane.tsx";
 import { averaged, disputed, drawnInPython, endInWords, errors, fromPython, here, laneB, law, lesson, message, noun, playing, pocketed, redo, redoable, rows, run, say, situation, spoken, state, theme, trainedB, undo, undoable, updates, visit } from "./player.ts";
 import { cancel, waiting } from "./server.ts";
@@ -120,7 +120,7 @@ export function App(): JSX.Element {
       <header class="top">
         <h1>Perceptron lab</h1>
         <nav aria-label="Page">
-          <button type="button" aria-pressed={lesson.value >= 0} onClick={() => (lesson.value >= 0 ? leave() : begin(0))}>Lessons</button>
+          <button type="button" id="lessons-button" aria-pressed={lesson.value >= 0} onClick={() => (lesson.value >= 0 ? leave() : begin(0))}>Lessons</button>
           <button type="button" aria-pressed={trainedB.value !== null} onClick={toggleCompare}>Compare</button>
           <button type="button" onClick={undo} aria-disabled={!undoable.value}>Undo</button>
           <button type="button" onClick={redo} aria-disabled={!redoable.value}>Redo</button>
@@ -136,18 +136,21 @@ export function App(): JSX.Element {
           <button type="button" onClick={() => (message.value = "")}>Dismiss</button>
         </p>
       )}
-      <main class={both ? "both" : ""}>
+      <main class={`${both ? "both" : ""} ${lesson.value >= 0 ? "learning" : ""}`}>
         <div class="stage">
-          {!wide.value && <LessonCard />}
           {planar.value && <Tools />}
           <div class="planes">
             <Plane which="a" />
             {both && <Plane which="b" />}
           </div>
           <Legend />
-          {!python && <Transport />}
+          <div class="dock">
+            {narrow.value && <LessonCard />}
+            {!python && <Transport />}
+          </div>
         </div>
         <div class="cards">
+          {!wide.value && !narrow.value && <LessonCard />}
           <OutcomeCard />
           {both && <TwoRules />}
           {!python && <StepCard />}

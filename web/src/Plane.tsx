@@ -5,8 +5,8 @@ import { type Rows, type Rule, type Weights, classWeights, codeOf, predicted, pr
 import { doubles } from "./exact.ts";
 import { hasBound } from "./law.ts";
 import { colourOf, draw, markPath } from "./Marks.tsx";
-import { palette } from "./palette.ts";
-import { type Lane, beginDrag, disputed, drawnInPython, endDrag, fromPython, lanes, letterKeys, message, played, redo, rows, say, selected, editData, showProof, showWidest, situation, trainedA, trainedB, state, undo, verdict } from "./player.ts";
+import { narrow, palette } from "./palette.ts";
+import { type Lane, beginDrag, disputed, drawnInPython, endDrag, fromPython, lanes, lesson, letterKeys, message, played, redo, rows, say, selected, editData, showProof, showWidest, situation, trainedA, trainedB, state, undo, verdict } from "./player.ts";
 import { type Data, labelAt, placeOf, valueOf } from "./setup.ts";
 import { type View, areas, cellsOf, curve, fit, fromX, fromY, grid, half, liftedScore, pixelLine, points, project, segment, shows, ticks, toX, toY } from "./view.ts";
 import { num } from "./words.ts";
@@ -329,17 +329,21 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
   });
   const drawn = useComputed<Weights>(() => (flat.value ? now.value.w : Float64Array.from([along.value ? 1 : 0, 0, 0])));
 
+  const measure = (): void => {
+    const element = box.current;
+    if (!element) return;
+    const width = Math.round(element.clientWidth);
+    const tall = innerWidth < 720 ? 0.8 : trainedB.value ? 0.95 : 0.78;
+    const most = narrow.value && lesson.value >= 0 ? Math.max(200, innerHeight * 0.33) : Math.max(240, innerHeight * 0.66); // above the sheet of a lesson
+    const height = Math.round(Math.min(width * tall, most));
+    if (width > 0 && (width !== size.peek()[0] || height !== size.peek()[1])) size.value = [width, height];
+  };
   useEffect(() => {
-    const element = box.current!;
-    const observer = new ResizeObserver(() => {
-      const width = Math.round(element.clientWidth);
-      const tall = innerWidth < 720 ? 0.8 : trainedB.value ? 0.95 : 0.78;
-      const height = Math.round(Math.max(240, Math.min(width * tall, innerHeight * 0.66)));
-      if (width > 0 && (width !== size.value[0] || height !== size.value[1])) size.value = [width, height];
-    });
-    observer.observe(element);
+    const observer = new ResizeObserver(measure);
+    observer.observe(box.current!);
     return () => observer.disconnect();
   }, []);
+  useSignalEffect(measure);
 
   useSignalEffect(() => {
     arrows[which].value = flat.value && !quadratic.value && fits.value && !fromPython.value ? arrowScale(view.value, lane) : 0;
@@ -534,7 +538,7 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
           <circle cx={at(visit.row)[0]} cy={at(visit.row)[1]} r={sizeOf(rows.value.n) + 6} fill="none" stroke={visit.update >= 0 ? p.wrong : p.right} stroke-width="3" {...(visit.update >= 0 ? {} : { "stroke-dasharray": "4 3" })} />
         )}
       </svg>
-      {trainedB.value && <p class="caption">{which === "a" ? "First rule" : "Second rule"}: {lane.updates.value} of {trained.value.run.mistakes} mistakes</p>}
+      {trainedB.value && <p class="caption">{which === "a" ? "First" : "Second"}{narrow.value ? "" : " rule"}: {lane.updates.value} of {trained.value.run.mistakes}{narrow.value ? "" : " mistakes"}</p>}
       <svg width={v.width} height={v.height} aria-hidden="true">
         {chosen >= 0 && fits.value && chosen < rows.value.n && <rect x={at(chosen)[0] - 13} y={at(chosen)[1] - 13} width="26" height="26" fill="none" stroke={p.ink} stroke-width="1.5" stroke-dasharray="3 3" />}
         {place && (

@@ -13,6 +13,7 @@ function holds(query: string): Signal<boolean> {
 
 const prefers = holds("(prefers-color-scheme: dark)");
 export const wide = holds("(min-width: 1180px)");
+export const narrow = holds("(max-width: 719px)");
 
 export const dark = computed(() => (theme.value === "auto" ? prefers.value : theme.value === "dark"));
 

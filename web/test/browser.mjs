@@ -152,6 +152,7 @@ const checks = {
     await page.waitForFunction(() => document.activeElement.id === "lesson-title");
     await tabTo("document.activeElement.type === 'radio' && document.activeElement.name === 'lesson-1'");
     await page.keyboard.press("Space");
+    await page.keyboard.press("ArrowDown");
     await tabTo("document.activeElement.textContent === 'Check'");
     await page.keyboard.press("Enter");
     must((await page.locator(".reply").textContent()).includes("end of the run"), "the lesson did not ask for the end");
@@ -328,11 +329,113 @@ const checks = {
     await sound(page);
   },
 
+  async lessons() {
+    for (const width of [390, 1280]) {
+      const page = await fresh({ viewport: { width, height: width === 390 ? 844 : 720 }, ...(width === 390 ? { hasTouch: true, isMobile: true } : {}) });
+      const card = page.locator(".lesson");
+      const button = (name) => card.getByRole("button", { name, exact: true });
+      const watched = async (about) => (await card.locator(".watch", { hasText: about }).locator("b").allTextContents()).map((each) => Number(each.replace("−", "-")));
+      const slide = (to) => page.getByRole("slider").fill(String(to));
+      const read = async (name) => (await page.locator("section[aria-labelledby=step-title] code", { hasText: name }).first().textContent()).match(/[−\d.]+(?=[,)])/g).map((each) => Number(each.replace("−", "-")));
+      const type = (value) => card.getByRole("textbox").last().fill(String(value));
+      const pick = (text) => card.getByText(text, { exact: true }).click();
+      /** For each lesson what is done, a wrong answer, and the right one. */
+      const solutions = [
+        [async () => { for (let k = 0; k < 2; k++) await button("Next mistake").click(); }, () => type(17), async () => { const [a, b] = await read("x = "); await type(a * a + b * b + 1); }],
+        [() => button("To the end").click(), () => pick("Each mistake makes the arrow shorter."), () => pick("A shadow is never longer than its arrow.")],
+        [async () => {
+          // Each point, picked up by the keyboard, goes away from the other class.
+          await page.locator(".plane").focus();
+          for (let k = 0; k < 6; k++) {
+            await page.keyboard.press(".");
+            const up = (await page.locator("tbody tr").nth(k).locator("td").first().textContent()).trim() === "1";
+            await page.keyboard.press("Enter");
+            for (let step = 0; step < 16; step++) await page.keyboard.press(up ? "ArrowUp" : "ArrowDown");
+            await page.keyboard.press("Enter");
+          }
+        }],
+        [async () => {
+          await card.getByLabel("First order").selectOption("shuffle");
+          while ((await watched("Mistakes in the run"))[0] > 15) await button("Draw another order").click();
+          for (const [name, value] of [["w1", "1"], ["w2", "1"], ["b", "−1,5"]]) {
+            await card.getByLabel(`${name} at the start`).fill(value);
+            await page.keyboard.press("Tab");
+          }
+        }],
+        [async () => { await card.getByLabel("Second η").fill("0.25"); await page.keyboard.press("Tab"); await button("To the end").click(); }, () => type("4"), () => type("0,25")],
+        [async () => {
+          must((await page.locator(".plane svg polygon[stroke-linejoin]").count()) > 0, "the proof is not drawn");
+          await button("Flip points").click();
+          await page.locator(".plane").focus();
+          await page.keyboard.press(".");
+          await page.keyboard.press("Enter");
+        }, () => pick("at (1, 1)"), () => pick("at (0.5, 0.5)")],
+        [async () => { do await button("Next mistake").click(); while ((await watched("Points wrong"))[0] > 2); }, () => pick("The slider skips some visits."), () => pick("A visit to a point with a wrong label.")],
+        [async () => {
+          await card.getByLabel("average of all lines").check();
+          await button("To the end").click();
+          const [line, mean] = await watched("Points wrong");
+          must(mean < line, `the average has ${mean} points wrong, the line ${line}`);
+          await button("Last mistake").click();
+        }, () => pick("As far as the line itself."), () => pick("Hardly at all.")],
+        [async () => {
+          await card.getByLabel("pocket").check();
+          let [low, high] = [0, Number(await page.getByRole("slider").getAttribute("max"))];
+          await slide(high);
+          const least = (await watched("Points wrong"))[1];
+          while (low + 1 < high) {
+            const middle = (low + high) >> 1;
+            await slide(middle);
+            if ((await watched("Points wrong"))[1] === least) high = middle;
+            else low = middle;
+          }
+          await slide(high);
+        }, () => pick("Nothing."), () => pick("A look at all points after an update.")],
+        [async () => { await card.getByLabel("Features").selectOption("quadratic"); await button("To the end").click(); must((await watched("Points wrong"))[0] === 0, "a lifted point is wrong"); }, () => pick("none of them"), () => pick("those of x1, x2 and x1·x2")],
+        [async () => { await button("To the end").click(); await button("Standardise").click(); await button("To the end").click(); }, () => pick("the distance γ"), () => pick("the length C")],
+        [async () => { for (let k = 0; k < 3; k++) await button("Next mistake").click(); }, () => type(1), () => type(0)],
+      ];
+      await page.getByRole("button", { name: "Lessons", exact: true }).click();
+      for (const [k, [act, wrong, right]] of solutions.entries()) {
+        const title = await page.locator("#lesson-title").textContent();
+        const reply = async (kind, why) => {
+          await button("Check").click();
+          must(await card.locator(`.reply.${kind}`).isVisible(), `at ${width} px, lesson ${k + 1}, ${title}: ${why}: ${await card.locator(".reply").textContent()}`);
+        };
+        if (width === 390) {
+          const [plane, dock] = await Promise.all([".plane", ".dock"].map((each) => page.locator(each).first().boundingBox()));
+          must(plane.y >= 0 && Math.min(plane.y + plane.height, dock.y) - plane.y > 140, `lesson ${k + 1}: the sheet hides the plane`);
+          must((await page.evaluate(() => document.documentElement.scrollWidth)) <= width, `lesson ${k + 1} is too wide`);
+        }
+        await reply("bad", "it is solved at its beginning");
+        await act();
+        if (right) {
+          await reply("bad", "no answer is taken for one");
+          await wrong();
+          await reply("bad", "a wrong answer is taken");
+          await right();
+        }
+        await reply("good", "the solution is refused");
+        if (k + 1 < solutions.length) await button("Next lesson").click();
+      }
+      if (width === 390) {
+        await button("fold").click();
+        must(!(await page.locator("#lesson-body").isVisible()) && (await page.locator(".dock").boundingBox()).height < 260, "the sheet does not fold");
+        await button("unfold").click();
+        must(await page.locator("#lesson-body").isVisible(), "the sheet does not unfold");
+      }
+      await button("leave").click();
+      await page.waitForFunction(() => document.activeElement.id === "lessons-button");
+      must((await page.locator(".lessons .good").count()) === solutions.length, "a solved lesson is not marked");
+      await sound(page);
+    }
+  },
+
   async lesson_example() {
     const page = await fresh();
     await press(page, "Lessons");
     for (let k = 0; k < 2; k++) await page.getByRole("button", { name: "Next lesson" }).click();
-    await page.getByRole("button", { name: "Show the two points" }).click();
+    await page.getByRole("button", { name: "The two points" }).click();
     await press(page, "To the end");
     const said = await page.locator("section[aria-labelledby=bound-title]").innerText();
     for (const each of ["233", "≤ 17690", "C² = R² + 1 = 145", "γ ≈ 0.09054"]) must(said.includes(each), `the card of the bound does not say “${each}”: ${said}`);
