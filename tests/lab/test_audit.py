@@ -70,6 +70,11 @@ T = rf"(?:{N}|\({N}\))"
 VECTOR = rf"\({N}(?:, {N})*(?:, …)?\)"
 
 
+def counted(wrong, n):
+    """Return the sentence that tells how many points are wrong."""
+    return f"{wrong} of {n} points {'is' if wrong == 1 else 'are'} wrong."
+
+
 def value(text):
     return float(text.strip("()").replace("−", "-"))
 
@@ -456,7 +461,7 @@ def audit(engine, learner, settings, data):
     reply = ask(learner, settings, X, y, labels)
     if "document" not in reply:
         wrong = int(np.sum(model.predict(X) != y))
-        assert reply["outcome"]["lines"][0] == f"{wrong} of {len(y)} points are wrong."
+        assert reply["outcome"]["lines"][0] == counted(wrong, len(y))
         return None
     said = engine.ask(do="steps", document=reply["document"])
     assert "error" not in said, said
@@ -531,7 +536,7 @@ def test_the_served_page_says_nothing_false():
         y, labels = as_the_page_reads(y, labels)
         model = fit(learner, [], X, y)
         if "outcome" in each:
-            assert f"{int(np.sum(model.predict(X) != y))} of {len(y)} points are wrong." in each["outcome"]
+            assert counted(int(np.sum(model.predict(X) != y)), len(y)) in each["outcome"]
             assert each["left"] == 0, f"{learner} stands beside another run"
             continue
         document = ask(learner, [], X, y, labels)["document"]

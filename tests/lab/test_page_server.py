@@ -1,5 +1,6 @@
 """The server of the lab: it answers its own page, and refuses everything else."""
 
+import html
 import http.client
 import json
 import re
@@ -16,6 +17,7 @@ from websockets.sync.client import connect
 import rosenblatt as rb
 from rosenblatt import registry
 from rosenblatt.certify.check import check, read_proof
+from rosenblatt.lab.questions import TITLES
 from tests.lab.lab_engine import CHROMIUM, NODE, WEB, needs_browser, needs_node
 
 pytestmark = pytest.mark.slow
@@ -76,7 +78,8 @@ def entered():
 def ask(socket, **question):
     """Ask, and fetch a long answer piece by piece."""
     socket.send(json.dumps({"id": 7, **question}))
-    reply = json.loads(socket.recv(timeout=300))
+    while "note" in (reply := json.loads(socket.recv(timeout=300))):
+        assert "compiling" in reply["note"]
     if "bytes" not in reply:
         return reply
     parts = []
@@ -107,7 +110,9 @@ def test_the_code_works_once_and_becomes_a_cookie(served):
     status, headers, text = served.get("/", Cookie=cookie.partition(";")[0])
     assert status == 200
     assert f"connect-src ws://{served.host};" in text
-    assert 'name="lab-server"' in text
+    told = json.loads(html.unescape(re.search('name="lab-server" content="(.*?)"', text)[1]))
+    assert told["name"] == "@spam-table"
+    assert ["pa1", "Passive-aggressive, PA-I"] in told["learners"]
     assert headers["X-Frame-Options"] == "DENY"
     assert headers["Cache-Control"] == "no-store"
     assert re.search("script-src 'sha256-", text)
@@ -131,18 +136,19 @@ def test_other_hosts_pages_and_origins_are_refused(served):
         ):
             socket.recv(timeout=300)
     with connect(url, origin=ours, additional_headers={"Cookie": cookie}) as socket:
-        assert "document" in ask(socket, do="data")
+        assert "data" in ask(socket, do="data")
 
 
 def test_python_answers_the_page(entered):
     with talk(entered) as socket:
-        first = ask(socket, do="data")
-        document = first["document"]
-        assert {"perceptron", "kernel", "network"} <= set(first["learners"])
+        data = ask(socket, do="data")["data"]  # the page trains on it by itself, at once
         X, y = rb.datasets.load_spam_table()
-        assert document["data"]["X"] == X.tolist()
-        assert document["data"]["features"][1] == "viagra"
-        rb.Trace.from_document(document)
+        assert data == {
+            "features": ["and", "viagra", "the", "of", "nigeria"],
+            "labels": ["-1", "1"],
+            "X": X.tolist(),
+            "y": y.tolist(),
+        }
         points = {"X": X.tolist(), "y": y.tolist(), "labels": ["mail", "spam"]}
         run = ask(socket, do="run", **points, order="shuffle", seed=3, bias="radius", average=True)
         assert run["document"]["data"]["labels"] == ["mail", "spam"]
@@ -180,6 +186,8 @@ BAD = [
     ({"do": "run", "order": "given", "given": [[0, 6]]}, "name points from 1 to 6"),
     ({"do": "run", "order": "given"}, "name points from 1 to 6"),
     ({"do": "run", "w0": [1.0, 2.0, 3.0]}, "does not fit 5 features"),
+    ({"do": "picture", "plane": {"origin": [], "across": [], "up": [], "low": [], "high": []}}, "no longer has"),
+    ({"do": "picture"}, "plane"),
 ]
 
 
@@ -191,17 +199,20 @@ def test_bad_questions_get_a_sentence(entered):
             socket.send(text)
             assert "asked badly" in json.loads(socket.recv(timeout=300))["error"]
         socket.send(json.dumps({"do": "more", "id": 3}))  # nothing is left to send
-        assert "document" in ask(socket, do="data")
+        assert "data" in ask(socket, do="data")
 
 
 @pytest.mark.filterwarnings("ignore:.*:sklearn.exceptions.ConvergenceWarning")
 def test_every_learner_is_a_run_or_a_picture(entered):
     data = rb.datasets.make_separable(30, 2, margin=0.2, seed=1)
     points = {"X": data.X.tolist(), "y": data.y.tolist(), "labels": ["a", "b"]}
+    plane = {"origin": [0.0, 0.0], "across": [1.0, 0.0], "up": [0.0, 1.0], "low": [-1.5, -1.0], "high": [1.5, 2.0]}
+    names = registry.able("numbers")
     with talk(entered) as socket:
         runs = set()
-        for learner in ask(socket, do="data")["learners"]:
-            reply = ask(socket, do="run", **points, learner=learner)
+        for learner in (name for name in registry.commands() if name not in names):
+            assert learner in TITLES, f"what is {learner} called?"
+            reply = ask(socket, do="run", **points, learner=learner, plane=plane)
             if "document" in reply:
                 rb.Trace.from_document(reply["document"])
                 runs.add(learner)
@@ -211,11 +222,15 @@ def test_every_learner_is_a_run_or_a_picture(entered):
             state = {"random_state": 0} if "random_state" in cls().get_params() else {}
             model = cls(**fixed, **state).fit(data.X, data.y)
             assert outcome["predicted"] == (model.predict(data.X) > 0).astype(int).tolist(), learner
-            grid = outcome["grid"]
-            low, high, cells = np.array(grid["low"]), np.array(grid["high"]), grid["cells"]
-            middle = low + (high - low) * (np.array([[3, cells - 1 - 5]]) + 0.5) / cells
-            assert grid["codes"][5 * cells + 3] == str(int(model.predict(middle)[0] > 0)), learner
-            assert "points are wrong" in outcome["lines"][0]
+            cells, (margins,) = outcome["picture"]["cells"], outcome["picture"]["margins"]
+            side = np.arange(cells + 1) / cells
+            nodes = np.column_stack([np.tile(-1.5 + 3 * side, cells + 1), np.repeat(-1 + 3 * side, cells + 1)])
+            assert ((np.array(margins) > 0) == (model.predict(nodes) > 0)).all(), learner
+            assert outcome["title"] == f"{TITLES[learner]}, trained in Python"
+            assert re.search("points? (is|are) wrong", outcome["lines"][0])
+            assert "reason" not in " ".join(outcome["lines"])
+            elsewhere = ask(socket, do="picture", plane=plane | {"low": [0.0, 0.0]})["picture"]
+            assert elsewhere["low"] == [0.0, 0.0]
         assert {"perceptron", "averaged", "pa", "pa1", "pa2"} <= runs
         assert not runs & {"kernel", "network", "voted", "arow"}
 
@@ -246,7 +261,7 @@ def test_a_large_table_is_projected_and_a_long_run_comes_in_pieces(tmp_path):
         points, outcome = reply["points"], reply["outcome"]
         assert 2000 <= len(points["X"]) <= 2002
         assert points["labels"] == ["no", "yes"]
-        assert "3000 rows of 300 features" in outcome["title"]
+        assert outcome["title"] == "Perceptron, on 3000 rows of 300 features"
         # The first coordinate is the distance from the hyperplane, so its sign is what is predicted.
         assert [int(x > 0) for x, _ in points["X"]] == outcome["predicted"]
         assert ask(socket, do="certify", bias=False)["verdict"] == "separable"
@@ -277,7 +292,7 @@ def test_what_takes_for_ever_is_cancelled_at_once(entered, what):
 def test_without_data_the_page_shows_its_example():
     served = Served()
     with talk(served) as socket:
-        assert ask(socket, do="data").keys() == {"id", "learners"}
+        assert ask(socket, do="data").keys() == {"id"}
         assert "without data" in ask(socket, do="certify", bias=True)["error"]
     served.close()
 

@@ -5,17 +5,19 @@ import { BoundCard, OutcomeCard, Retina, StepCard, Told, TwoRules, VerdictCard }
 import { Dialogs, open } from "./Dialogs.tsx";
 import { takeFile } from "./files.ts";
 import { LessonCard, LessonList, begin, leave } from "./LessonPanel.tsx";
-import { visitInWords } from "./law.ts";
+import { hasBound, visitInWords } from "./law.ts";
 import { Badge } from "./Marks.tsx";
 import { dark, narrow, palette, wide } from "./palette.ts";
-import { Plane, type Tool, arrows, isFlat, planar, seen, tool } from "./Plane.tsx";
-import { averaged, disputed, drawnInPython, endInWords, errors, fromPython, here, laneB, law, lesson, message, noun, playing, pocketed, redo, redoable, rows, run, say, situation, spoken, state, theme, trainedB, undo, undoable, updates, visit } from "./player.ts";
-import { cancel, waiting } from "./server.ts";
+import { Plane, type Tool, arrows, tool } from "./Plane.tsx";
+import { averaged, disputed, drawnInPython, endInWords, errors, fromPython, here, laneB, law, lesson, message, noun, playing, pocketed, redo, redoable, rows, run, say, showProof, showWidest, situation, spoken, state, theme, trainedA, trainedB, undo, undoable, updates, verdict, visit } from "./player.ts";
+import { cancel, note, waiting } from "./server.ts";
 import { codeOf } from "./engine.ts";
+import { isFlat, isLineOutside, isPair, planar, seen, shownView, way } from "./seen.ts";
 import { labelAt } from "./setup.ts";
 import { Setup, toggleCompare } from "./SetupPanel.tsx";
 import { Table } from "./Table.tsx";
 import { Transport, transportKeys } from "./Transport.tsx";
+import { ViewTools } from "./ViewTools.tsx";
 import { num, shown } from "./words.ts";
 
 function Tools(): JSX.Element {
@@ -44,15 +46,29 @@ function Legend(): JSX.Element {
   const two = labels.length === 2;
   const { d, n } = rows.value;
   const turns = (w: ArrayLike<number>): boolean => Array.from({ length: d }, (_, j) => w[j]).some((each) => each !== 0);
-  const now = !python && (two ? turns(state.value.w) : flat && state.value.w.some((each) => each !== 0));
+  const sliceable = flat || (isPair.value && situation.value.map === "plain");
+  const now = !python && (two ? turns(state.value.w) && (sliceable || !isPair.value) && (flat || way.value !== "spread") : sliceable && state.value.w.some((each) => each !== 0));
   const before = now && two && flat && !curved && visit.value && visit.value.update >= 0 && turns(visit.value.before.w);
   const lines = !python && two && flat && !curved;
+  const own = flat && shownView.value !== null && shownView.value.sx !== shownView.value.sy && (lines || curved);
+  const band = lines && now && hasBound(law.value) && (trainedA.value.rule.margin > 0 || errors.value === 0);
+  const right = !python && visit.value !== null && visit.value.update < 0;
+  const found = verdict.value;
+  const proof = flat && !python && showProof.value && found.kind === "inseparable" && found.bias && !!found.point;
+  const widest = flat && !curved && showWidest.value && found.kind === "separable" && !!found.widest;
   const wrong = n <= 3000 && (python ? python.predicted.some((code, i) => code !== codeOf(rows.value, i)) : now && errors.value > 0);
   return (
     <p class="legend">
       {labels.map((label, code) => <span key={label}><Badge code={code} /> {shown(label)}</span>)}
-      {drawnInPython.value && flat && <span>regions: as Python predicts</span>}
+      {drawnInPython.value && <span>regions: as Python predicts{!flat && (isPair.value ? ", with the other features at their mean" : ", on this plane through the mean of the points")}</span>}
       {now && <span><i class="line" /> {two ? (curved ? "curve now" : "line now") : "borders now"}</span>}
+      {lines && isLineOutside.value && turns(state.value.w) && <span>the line lies outside the picture</span>}
+      {own && <span>each axis has its own scale, so right angles do not look right</span>}
+      {band && <span><i class="band" /> {trainedA.value.rule.margin > 0 ? "margin" : "no point is nearer"}</span>}
+      {right && <span><i class="ring right" style={{ borderColor: palette.value.right }} /> visited, right</span>}
+      {lines && turns(state.value.w) && <span><i class="arrow" /> w</span>}
+      {proof && <span><i class="star" style={{ color: palette.value.wrong }}>★</i> in both hulls: no line can exist</span>}
+      {widest && <span><i class="line widest" style={{ borderColor: palette.value.right }} /> the widest line</span>}
       {before && <span><i class="line before" /> before</span>}
       {lines && (averaged.value || (trainedB.value && laneB.averaged.value)) && <span><i class="line average" /> average</span>}
       {lines && (pocketed.value || (trainedB.value && laneB.pocketed.value)) && <span><i class="line pocket" /> pocket</span>}
@@ -119,6 +135,7 @@ export function App(): JSX.Element {
     <div class={dropping.value ? "app dropping" : "app"}>
       <header class="top">
         <h1>Perceptron lab</h1>
+        <p class="what">A perceptron looks at points one by one, and moves its line whenever it is wrong. See every step, go back, and get a proof.</p>
         <nav aria-label="Page">
           <button type="button" id="lessons-button" aria-pressed={lesson.value >= 0} onClick={() => (lesson.value >= 0 ? leave() : begin(0))}>Lessons</button>
           <button type="button" aria-pressed={trainedB.value !== null} onClick={toggleCompare}>Compare</button>
@@ -129,7 +146,7 @@ export function App(): JSX.Element {
           <button type="button" onClick={() => (open.value = "help")}>Help</button>
         </nav>
       </header>
-      {waiting.value && <p class="message" role="status"><span>Python is {waiting.value}.</span><button type="button" onClick={cancel}>Cancel</button></p>}
+      {waiting.value && <p class="message" role="status"><span>Python is {waiting.value}{note.value && ` (${note.value})`}.</span><button type="button" onClick={cancel}>Cancel</button></p>}
       {message.value && (
         <p class="message" role="alert">
           <span><Told text={message.value} /></span>
@@ -144,6 +161,7 @@ export function App(): JSX.Element {
             {both && <Plane which="b" />}
           </div>
           <Legend />
+          <ViewTools />
           <div class="dock">
             {narrow.value && <LessonCard />}
             {!python && <Transport />}

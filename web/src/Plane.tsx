@@ -1,4 +1,4 @@
-import { computed, signal, useComputed, useSignal, useSignalEffect } from "@preact/signals";
+import { signal, useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { type Rows, type Rule, type Weights, classWeights, codeOf, predicted, predicts, score } from "./engine.ts";
@@ -6,29 +6,17 @@ import { doubles } from "./exact.ts";
 import { hasBound } from "./law.ts";
 import { colourOf, draw, markPath } from "./Marks.tsx";
 import { narrow, palette } from "./palette.ts";
-import { type Lane, beginDrag, disputed, drawnInPython, endDrag, fromPython, lanes, lesson, letterKeys, message, played, redo, rows, say, selected, editData, showProof, showWidest, situation, trainedA, trainedB, state, undo, verdict } from "./player.ts";
+import { type Lane, beginDrag, disputed, drawnInPython, endDrag, fromPython, lanes, lesson, letterKeys, message, played, redo, rows, say, selected, editData, showProof, showWidest, situation, trainedB, undo, verdict } from "./player.ts";
+import { axisNames, basisOf, equalAxes, isAlong, isFlat, isLineOutside, isPair, moved, pan, shownView, sliced, zoom } from "./seen.ts";
 import { type Data, labelAt, placeOf, valueOf } from "./setup.ts";
-import { type View, areas, cellsOf, curve, fit, fromX, fromY, grid, half, liftedScore, pixelLine, points, project, segment, shows, ticks, toX, toY } from "./view.ts";
+import { type Basis, type View, areas, cellsOf, curve, follow, fromX, fromY, grid, half, largest, liftedScore, pixelLine, points, project, segment, shows, ticks, toX, toY } from "./view.ts";
 import { num } from "./words.ts";
 
 /** A number draws points of that class. */
 export type Tool = "move" | "flip" | "delete" | number;
 export const tool = signal<Tool>("move");
 
-/** Whether the columns themselves are the axes. */
-export const planar = computed(() => situation.value.data.features.length <= 2);
-
-/** Whether the points lie where their columns say, with the line or the curve of the weights. */
-export const isFlat = computed(() => planar.value && (situation.value.map === "plain" || situation.value.data.features.length === 2));
-
-/** Whether rows of many columns are seen along the weights; a model of Python's or several classes have none to see along. */
-function isAlong(all: Rows, w: Weights): boolean {
-  return all.k === 2 && !fromPython.value && w.subarray(0, all.d).some((each) => each !== 0);
-}
-
-/** How rows of many columns are seen. */
-export const seen = computed(() => (isAlong(rows.value, state.value.w) ? "seen along the weights; distances from the hyperplane are exact" : "seen in the two directions in which points differ most"));
-
+const NONE: Weights = new Float64Array(3);
 const TOO_LARGE = "These numbers are too large to be drawn.";
 
 function placesOf(data: Data): Float64Array {
@@ -140,11 +128,10 @@ const Words = ({ x, y, fill, children, anchor = "middle", bold = false }: { x: n
 /** The strip around the line that no point may enter, or that no point is in. */
 const Band = ({ v, w, level }: { v: View; w: ArrayLike<number>; level: number }): JSX.Element | null => {
   const p = palette.value;
-  const size = Math.hypot(w[0], w.length > 2 ? w[1] : 0);
   const line = pixelLine(v, w);
   const ends = line && segment(v, line);
   if (!line || !ends) return null;
-  const wide = (level / size) * v.scale;
+  const wide = level * line[3];
   if (!Number.isFinite(wide)) return null;
   const [[x1, y1], [x2, y2]] = ends;
   const [dx, dy] = [(x2 - x1) * 9, (y2 - y1) * 9];
@@ -166,38 +153,32 @@ function clearance(all: Rows, w: Weights): number {
   return Math.max(0, least);
 }
 
-/** The regions of several classes, as Python or the weights predict them. */
+/** The regions of classes, as Python or the weights predict them; `w` are vectors on the axes of the picture. */
 function Regions({ v, w, quadratic }: { v: View; w: Weights; quadratic: boolean }): JSX.Element | null {
   const p = palette.value;
-  const all = rows.value;
+  const { k } = rows.value;
   const python = drawnInPython.value;
-  const classes = Array.from({ length: all.k }, (_, c) => c);
-  if (python) return <g>{areas(v, all.k, python).map((d, c) => <path key={c} d={d} fill={colourOf(c)} opacity={1.6 * p.tint} />)}</g>;
-  const vectors = classWeights(all, trainedA.value.rule.scheme, w);
-  if (vectors.every((each) => each === 0)) return null;
-  if (quadratic) {
-    const best = (x: number, y: number): number => classes.reduce((found, c) => (liftedScore(vectors, c, x, y) > liftedScore(vectors, found, x, y) ? c : found), 0);
-    return <g>{areas(v, all.k, best).map((d, c) => <path key={c} d={d} fill={colourOf(c)} opacity={p.tint} />)}</g>;
-  }
-  return <g>{cellsOf(v, vectors, all.k).map((cell, c) => cell.length > 2 && <polygon key={c} points={points(cell)} fill={colourOf(c)} fill-opacity={p.tint} stroke={p.ink} stroke-width="2.2" stroke-linejoin="round" />)}</g>;
+  if (python) return <g>{areas(v, python).map((d, c) => <path key={c} d={d} fill={colourOf(c)} fill-rule="evenodd" fill-opacity={1.4 * p.tint} stroke={p.ink} stroke-opacity="0.45" stroke-width="1" />)}</g>;
+  if (w.every((each) => each === 0)) return null;
+  if (quadratic) return <g>{largest(v, k, (c, x, y) => liftedScore(w, c, x, y)).map((d, c) => <path key={c} d={d} fill={colourOf(c)} fill-rule="evenodd" fill-opacity={p.tint} stroke={p.ink} stroke-width="2.2" />)}</g>;
+  return <g>{cellsOf(v, w, k).map((cell, c) => cell.length > 2 && <polygon key={c} points={points(cell)} fill={colourOf(c)} fill-opacity={p.tint} stroke={p.ink} stroke-width="2.2" stroke-linejoin="round" />)}</g>;
 }
 
 /** Axes and the coloured half planes, below the points. */
-function Under({ v, w, quadratic, flat, along, at, which }: { v: View; w: Weights; quadratic: boolean; flat: boolean; along: boolean; at: (row: number) => [number, number]; which: "a" | "b" }): JSX.Element {
+function Under({ v, w, vectors, quadratic, flat, names, at, which }: { v: View; w: Weights; vectors: Weights; quadratic: boolean; flat: boolean; names: [string, string]; at: (row: number) => [number, number]; which: "a" | "b" }): JSX.Element {
   const p = palette.value;
   const xs = ticks(fromX(v, 0), fromX(v, v.width), v.width / 70);
   const ys = ticks(fromY(v, v.height), fromY(v, 0), v.height / 55);
-  const { features } = situation.value.data;
   let sides: JSX.Element | null = null;
-  if (fromPython.value && !(flat && drawnInPython.value)) sides = null;
-  else if (flat && (drawnInPython.value || rows.value.k > 2)) sides = <Regions v={v} w={w} quadratic={quadratic} />;
+  if (fromPython.value && !drawnInPython.value) sides = null;
+  else if (fromPython.value || rows.value.k > 2) sides = <Regions v={v} w={vectors} quadratic={quadratic} />;
   else if (quadratic) {
-    const { region } = curve(v, w);
+    const region = curve(v, w);
     sides = (
       <g>
         {w.some((each) => each !== 0) && <rect width={v.width} height={v.height} fill={p.minus} opacity={p.tint} />}
-        <path d={region} fill={p.paper} />
-        <path d={region} fill={p.plus} opacity={p.tint} />
+        <path d={region} fill={p.paper} fill-rule="evenodd" />
+        <path d={region} fill={p.plus} fill-rule="evenodd" opacity={p.tint} />
       </g>
     );
   } else {
@@ -221,8 +202,8 @@ function Under({ v, w, quadratic, flat, along, at, which }: { v: View; w: Weight
       {ys.map((y) => <line key={`y${y}`} x1={0} x2={v.width} y1={toY(v, y)} y2={toY(v, y)} stroke={p.faint} stroke-width="1" opacity={y === 0 ? 0.55 : 0.14} />)}
       {xs.map((x) => <text key={`tx${x}`} x={toX(v, x)} y={Math.min(v.height - 6, Math.max(14, oy + 15))} font-size="11" fill={p.faint} text-anchor="middle" font-family="system-ui, sans-serif">{x === 0 ? "" : num(x)}</text>)}
       {ys.map((y) => <text key={`ty${y}`} x={Math.min(v.width - 26, Math.max(26, ox - 5))} y={toY(v, y) + 4} font-size="11" fill={p.faint} text-anchor="end" font-family="system-ui, sans-serif">{y === 0 ? "" : num(y)}</text>)}
-      <text x={v.width - 6} y={Math.min(v.height - 20, Math.max(28, oy - 6))} font-size="12" fill={p.faint} text-anchor="end" font-style="italic" font-family="system-ui, sans-serif">{flat ? features[0] : along ? "distance from the hyperplane" : "first principal direction"}</text>
-      {(!flat || features.length > 1) && <text x={Math.max(32, Math.min(v.width - 60, ox + 7))} y={14} font-size="12" fill={p.faint} font-style="italic" font-family="system-ui, sans-serif">{flat ? features[1] : along ? "across it" : "second"}</text>}
+      <text x={v.width - 6} y={Math.min(v.height - 20, Math.max(28, oy - 6))} font-size="12" fill={p.faint} text-anchor="end" font-style="italic" font-family="system-ui, sans-serif">{names[0]}</text>
+      {names[1] && <text x={Math.max(32, ox > v.width / 2 ? Math.min(v.width - 6, ox - 7) : ox + 7)} y={14} font-size="12" fill={p.faint} font-style="italic" text-anchor={ox > v.width / 2 ? "end" : "start"} font-family="system-ui, sans-serif">{names[1]}</text>}
       {flat && which === "a" && <Hulls v={v} at={at} />}
     </g>
   );
@@ -305,29 +286,46 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
   const cursor = useSignal<[number, number] | null>(null);
   const carried = useSignal(-1);
   const drag = useRef<{ row: number; moved: boolean; x: number; y: number } | null>(null);
+  const pulled = useRef<[number, number] | null>(null);
+  const fingers = useRef(new Map<number, [number, number]>());
 
   const lane = lanes[which];
   const { trained, state: now, visit: visited } = lane;
   const quadratic = useComputed(() => situation.value.map === "quadratic" && situation.value.data.features.length === 2);
   const flat = isFlat;
   const along = useComputed(() => !flat.value && isAlong(rows.value, now.value.w));
-  const places = useComputed(() => (flat.value ? placesOf(situation.value.data) : project(rows.value, along.value ? now.value.w : null)));
+  const basis = useComputed<Basis>(() => basisOf(along.value ? now.value.w : NONE));
+  const places = useComputed(() => (flat.value ? placesOf(situation.value.data) : project(rows.value, basis.value)));
   const fits = useComputed(() => places.value.every(Number.isFinite));
-  const last = useRef<View | null>(null);
+  const last = useRef<{ view: View; equal: boolean | null; rows: Rows } | null>(null);
   const view = useComputed(() => {
     if (frozen.value) return frozen.value;
-    // Drawing keeps the scale, so that the next point lands where it is put, unless a point would lie outside.
     const [width, height] = size.value;
+    if (moved.value) {
+      isLineOutside.value = false;
+      return { ...moved.value, width, height };
+    }
+    // Drawing keeps the scale, so that the next point lands where it is put, unless a point would lie outside. So does
+    // a line that moves, unless it leaves the picture.
     const kept = last.current;
-    const same = kept && kept.width === width && kept.height === height && flat.value && isChanged(situation.value.data);
+    const line = flat.value && !quadratic.value && rows.value.k === 2 && !fromPython.value ? now.value.w : NONE;
+    const same = kept && kept.view.width === width && kept.view.height === height && kept.equal === equalAxes.value && flat.value && (kept.rows === rows.value || isChanged(situation.value.data));
     // Without a bias a proof shows points turned about the origin, which must be seen as well.
     const found = flat.value && !quadratic.value && showProof.value ? verdict.value : null;
     const turned = found?.kind === "inseparable" && !found.bias ? found.rows.filter((i) => rows.value.y[i] < 0) : [];
-    const seen = turned.length ? Float64Array.from([...places.value, ...turned.flatMap((i) => [-places.value[2 * i], -places.value[2 * i + 1]])]) : places.value;
-    if (!same || !shows(kept, seen)) last.current = fit(seen, width, height);
-    return last.current!;
+    const all = turned.length ? Float64Array.from([...places.value, ...turned.flatMap((i) => [-places.value[2 * i], -places.value[2 * i + 1]])]) : places.value;
+    const drawn = same ? pixelLine(kept.view, line) : null;
+    if (!same || !shows(kept.view, all) || (drawn && !isChanged(situation.value.data) && !segment(kept.view, drawn))) {
+      const [view, inside] = follow(all, line, width, height, equalAxes.value);
+      last.current = { view, equal: equalAxes.value, rows: rows.value };
+      if (which === "a") isLineOutside.value = !inside;
+    }
+    return last.current!.view;
   });
-  const drawn = useComputed<Weights>(() => (flat.value ? now.value.w : Float64Array.from([along.value ? 1 : 0, 0, 0])));
+  // The line, and the vectors of classes, on the axes of the picture.
+  const onAxes = (w: Weights): Weights => (flat.value ? w : isPair.value && situation.value.map === "plain" ? sliced(w, basis.value) : new Float64Array(3 * rows.value.k));
+  const drawn = useComputed<Weights>(() => (along.value ? Float64Array.from([1, 0, 0]) : rows.value.k > 2 ? new Float64Array(3) : onAxes(now.value.w)));
+  const vectors = useComputed<Weights>(() => (rows.value.k > 2 && !fromPython.value ? onAxes(classWeights(rows.value, trained.value.rule.scheme, now.value.w)) : new Float64Array(3)));
 
   const measure = (): void => {
     const element = box.current;
@@ -345,6 +343,21 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
   }, []);
   useSignalEffect(measure);
 
+  useSignalEffect(() => {
+    if (which === "a") shownView.value = view.value;
+  });
+  useEffect(() => {
+    const element = box.current!;
+    // A wheel with Ctrl, and two fingers on a touchpad, zoom; a plain wheel scrolls the page.
+    const turn = (event: WheelEvent): void => {
+      if (!event.ctrlKey && !event.metaKey) return;
+      event.preventDefault();
+      const area = element.getBoundingClientRect();
+      zoom(Math.exp(-Math.max(-40, Math.min(40, event.deltaY)) / 100), event.clientX - area.left, event.clientY - area.top);
+    };
+    element.addEventListener("wheel", turn, { passive: false });
+    return () => element.removeEventListener("wheel", turn);
+  }, []);
   useSignalEffect(() => {
     arrows[which].value = flat.value && !quadratic.value && fits.value && !fromPython.value ? arrowScale(view.value, lane) : 0;
   });
@@ -370,8 +383,8 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
     return found;
   };
   const snapped = (px: number, py: number): [number, number] => {
-    const step = grid(view.value);
-    return [Math.round(fromX(view.value, px) / step) * step + 0, Math.round(fromY(view.value, py) / step) * step + 0];
+    const [a, b] = grid(view.value);
+    return [Math.round(fromX(view.value, px) / a) * a + 0, Math.round(fromY(view.value, py) / b) * b + 0];
   };
   const pixel = (event: PointerEvent): [number, number] => {
     const area = box.current!.getBoundingClientRect();
@@ -379,8 +392,18 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
   };
 
   const down = (event: PointerEvent): void => {
-    if (event.button !== 0 || !flat.value) return;
+    if (event.button !== 0) return;
     const [px, py] = pixel(event);
+    fingers.current.set(event.pointerId, [px, py]);
+    if (fingers.current.size === 2) {
+      up(event, true);
+      return;
+    }
+    const panning = (): void => {
+      if (event.pointerType !== "touch") [pulled.current, drag.current] = [[px, py], null];
+      if (pulled.current) box.current!.setPointerCapture(event.pointerId);
+    };
+    if (!flat.value) return panning();
     const hit = nearest(px, py, event.pointerType === "touch" ? 24 : 14);
     cursor.value = null;
     if (typeof tool.value === "number") {
@@ -406,13 +429,30 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
           const [x, y] = snapped(px, py);
           movePoint(selected.value, x, y);
           selected.value = -1;
-        } else selected.value = -1;
+        } else {
+          selected.value = -1;
+          panning();
+        }
     }
   };
-  const moved = (event: PointerEvent): void => {
+  const pulledTo = (event: PointerEvent): void => {
+    const [px, py] = pixel(event);
+    const before = fingers.current.get(event.pointerId);
+    if (before && fingers.current.size === 2) {
+      // Two fingers: the distance between them zooms, and the picture goes with them.
+      const [, other] = [...fingers.current].find(([id]) => id !== event.pointerId)!;
+      const [was, is] = [before, [px, py]].map(([x, y]) => Math.max(Math.hypot(x - other[0], y - other[1]), 20));
+      zoom(is / was, (px + other[0]) / 2, (py + other[1]) / 2);
+      fingers.current.set(event.pointerId, [px, py]);
+      return;
+    }
+    if (pulled.current) {
+      pan(px - pulled.current[0], py - pulled.current[1]);
+      pulled.current = [px, py];
+      return;
+    }
     const held = drag.current;
     if (!held) return;
-    const [px, py] = pixel(event);
     if (!held.moved) {
       if (Math.hypot(px - held.x, py - held.y) < 4 || !editable()) return;
       held.moved = true;
@@ -423,7 +463,9 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
     const [ox, oy] = situation.value.data.X[held.row];
     if (x !== ox || y !== oy) movePoint(held.row, x, y, true);
   };
-  const up = (): void => {
+  const up = (event: PointerEvent, more = false): void => {
+    if (!more) fingers.current.delete(event.pointerId);
+    pulled.current = null;
     if (drag.current?.moved) {
       endDrag();
       frozen.value = null;
@@ -436,7 +478,8 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
   const keys = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey || !flat.value) return;
     const v = view.value;
-    const step = grid(v) * (event.shiftKey ? 8 : 1);
+    const unit = grid(v);
+    const steps = event.shiftKey ? 8 : 1;
     const moves: Record<string, [number, number]> = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
     const letter = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     const place = cursor.value;
@@ -447,13 +490,16 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
     };
     if (moves[event.key]) {
       const [dx, dy] = moves[event.key];
-      const unit = grid(v);
-      const [x, y] = place ?? [Math.round(v.cx / unit) * unit, Math.round(v.cy / unit) * unit];
-      cursor.value = place ? [x + dx * step, y + dy * step] : [x, y];
+      const [x, y] = place ?? [Math.round(v.cx / unit[0]) * unit[0], Math.round(v.cy / unit[1]) * unit[1]];
+      cursor.value = place ? [x + dx * steps * unit[0], y + dy * steps * unit[1]] : [x, y];
+      // The picture goes with the cursor.
+      const [left, down] = [toX(v, cursor.value[0]), toY(v, cursor.value[1])];
+      const over = (at: number, size: number): number => Math.min(0, size - 12 - at) + Math.max(0, 12 - at);
+      if (over(left, v.width) || over(down, v.height)) pan(over(left, v.width), over(down, v.height));
       const found = nearest(toX(v, cursor.value[0]), toY(v, cursor.value[1]), 14);
       say(`${num(cursor.value[0])}, ${num(cursor.value[1])}${found >= 0 ? `, point ${found + 1}, class ${labelAt(situation.value.data, found)}` : ""}`);
     } else if (event.key === "Enter" || event.key === " ") {
-      if (!place) cursor.value = [Math.round(v.cx), Math.round(v.cy)];
+      if (!place) cursor.value = [Math.round(v.cx / unit[0]) * unit[0], Math.round(v.cy / unit[1]) * unit[1]];
       else if (carried.value >= 0) {
         movePoint(carried.value, place[0], place[1]);
         carried.value = -1;
@@ -498,7 +544,7 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
   const p = palette.value;
   const visit = visited.value;
   const over = fits.value && <Over v={v} which={which} lane={lane} w={drawn.value} quadratic={quadratic.value} flat={flat.value} at={at} />;
-  const under = fits.value ? <Under v={v} w={drawn.value} quadratic={quadratic.value} flat={flat.value} along={along.value} at={at} which={which} /> : <text x={20} y={40} fill={p.ink} font-size="15" font-family="system-ui, sans-serif">{TOO_LARGE}</text>;
+  const under = fits.value ? <Under v={v} w={drawn.value} vectors={vectors.value} quadratic={quadratic.value} flat={flat.value} names={axisNames(basis.value, along.value)} at={at} which={which} /> : <text x={20} y={40} fill={p.ink} font-size="15" font-family="system-ui, sans-serif">{TOO_LARGE}</text>;
   const overRef = useRef<SVGSVGElement>(null);
   const underRef = useRef<SVGSVGElement>(null);
   useMemo(() => {
@@ -525,7 +571,7 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
       aria-label={`Plane with ${rows.value.n} points${which === "b" ? ", second rule" : ""}. ${flat.value ? "Arrow keys move a cursor, Enter draws or moves a point, F flips, Delete deletes." : along.value ? "Seen along the weights." : "Seen in the two directions in which points differ most."}${fits.value ? "" : ` ${TOO_LARGE}`}`}
       data-which={which}
       onPointerDown={down}
-      onPointerMove={moved}
+      onPointerMove={pulledTo}
       onPointerUp={up}
       onPointerCancel={up}
       onKeyDown={keys}
@@ -595,7 +641,7 @@ function Over({ v, which, lane, w, quadratic, flat, at }: { v: View; which: "a" 
   const [visit, averaged, pocketed] = [lane.visit.value, lane.averaged.value, lane.pocketed.value];
   if (fromPython.value) return <g />;
   if (rows.value.k > 2) return <g>{flat && !quadratic && <Turns v={v} lane={lane} />}</g>;
-  if (quadratic) parts.push(<path d={curve(v, w).line} stroke={p.ink} stroke-width="2.5" fill="none" />);
+  if (quadratic) parts.push(<path d={curve(v, w)} stroke={p.ink} stroke-width="2.5" fill="none" />);
   else {
     const level = !hasBound(law.value) ? 0 : rule.margin > 0 ? rule.margin : clearance(rows.value, w);
     if (flat && level > 0) parts.push(<Band v={v} w={w} level={level} />);
@@ -614,7 +660,7 @@ function Over({ v, which, lane, w, quadratic, flat, at }: { v: View; which: "a" 
     const k = arrowScale(v, lane);
     if (visit && k > 0) {
       const origin: [number, number] = [toX(v, 0), toY(v, 0)];
-      const tip = (u: ArrayLike<number>): [number, number] => [origin[0] + u[0] * k * v.scale, origin[1] - (u.length > 2 ? u[1] : 0) * k * v.scale];
+      const tip = (u: ArrayLike<number>): [number, number] => [origin[0] + u[0] * k * v.sx, origin[1] - (u.length > 2 ? u[1] : 0) * k * v.sy];
       const [before, after] = [tip(visit.before.w), tip(visit.after.w)];
       if (visit.update >= 0) {
         const side = rows.value.y[visit.row];
@@ -647,7 +693,7 @@ function Turns({ v, lane }: { v: View; lane: Lane }): JSX.Element | null {
   if (!visit || visit.update < 0 || !(k > 0)) return null;
   const d1 = rows.value.d + 1;
   const origin: [number, number] = [toX(v, 0), toY(v, 0)];
-  const tip = (w: Weights, m: number): [number, number] => [origin[0] + w[m * d1] * k * v.scale, origin[1] - (d1 > 2 ? w[m * d1 + 1] : 0) * k * v.scale];
+  const tip = (w: Weights, m: number): [number, number] => [origin[0] + w[m * d1] * k * v.sx, origin[1] - (d1 > 2 ? w[m * d1 + 1] : 0) * k * v.sy];
   const moved = [...new Set(visit.faults.flatMap((fault) => (run.value.scheme === "direct" ? [rows.value.y[visit.row], fault.machine] : [fault.machine])))];
   return (
     <g>
@@ -669,8 +715,8 @@ function Turns({ v, lane }: { v: View; lane: Lane }): JSX.Element | null {
 
 /** The factor by which arrows of weights are drawn, so that the longest of the run fits. */
 function arrowScale(v: View, lane: Lane): number {
-  const { largest } = lane.path.value;
-  if (!(largest > 0) || played.value?.run.rows.d === 0) return 0;
-  const room = (0.4 * Math.min(v.width, v.height)) / v.scale / largest;
+  const { largest: longest } = lane.path.value;
+  if (!(longest > 0) || played.value?.run.rows.d === 0) return 0;
+  const room = (0.4 * Math.min(v.width, v.height)) / Math.max(v.sx, v.sy) / longest;
   return 2 ** Math.min(0, Math.floor(Math.log2(room)));
 }

@@ -1,15 +1,15 @@
-import { useSignal } from "@preact/signals";
+import { signal, useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { EXAMPLES, LECTURES, MAKERS } from "./data.ts";
 import { takeFile, take } from "./files.ts";
 import { change, fromPython, isOwn, law, message, played, rows, run, selected, setConfig, setData, setPace, situation, trainedA, trainedB } from "./player.ts";
 import { lawInWords } from "./law.ts";
-import { askLearner, askToTrain, learners, served, waiting } from "./server.ts";
+import { askForData, askLearner, askToTrain, labData, learners, served, waiting } from "./server.ts";
 import { type Config, PLAIN } from "./setup.ts";
 import { num } from "./words.ts";
 
 export const Choice = <T extends string | number>({ label, value, options, pick, hint, differs = false }: { label: string; value: T; options: readonly (readonly [T, string])[]; pick: (value: T) => void; hint?: string; differs?: boolean }): JSX.Element => (
-  <label class={differs ? "field differs" : "field"}>
+  <label class={`field${options.some(([, text]) => text.length > 15) ? " tall" : ""}${differs ? " differs" : ""}`}>
     <span>{label}</span>
     <select value={String(value)} title={hint} onChange={(event) => pick(options.find(([each]) => String(each) === event.currentTarget.value)![0])}>
       {options.map(([each, text]) => <option key={String(each)} value={String(each)}>{text}</option>)}
@@ -39,6 +39,9 @@ export const Number_ = ({ label, value, low, above, high = 1e6, pick, whole = fa
 
 const TIES: readonly (readonly [Config["tie"], string])[] = [["mistake", "a mistake"], ["sign", "by the sign of 0"], ["half", "half a step"], ["correct", "right"]];
 
+/** Whether the choices that a beginner does not need are shown. */
+const more = signal(false);
+
 function Rule({ which }: { which: "a" | "b" }): JSX.Element {
   const config = situation.value[which]!;
   const set = (part: Partial<Config>): void => setConfig(which, part);
@@ -48,12 +51,8 @@ function Rule({ which }: { which: "a" | "b" }): JSX.Element {
   const differs = (name: keyof Config): boolean => other !== null && other[name] !== config[name];
   return (
     <div class="fields">
-      <Choice label="Bias" value={config.bias} differs={differs("bias")} options={[["unit", "moves by η"], ["radius", "moves by η·R²"], ["none", "none"]]} pick={(bias) => set({ bias })} />
       <Number_ label="Step η" value={config.eta} differs={differs("eta")} above={0} pick={(eta) => set({ eta })} />
-      <Number_ label="Margin" value={config.margin} differs={differs("margin")} low={0} pick={(margin) => set({ margin })} />
       {rows.value.k > 2 && <Choice label="Classes" value={config.scheme} differs={differs("scheme")} options={[["direct", "compared"], ["ovr", "each against the rest"], ["ovo", "in pairs"]]} pick={(scheme) => set({ scheme })} />}
-      <Choice label="A tie is" value={config.tie} differs={differs("tie")} options={TIES} pick={(tie) => set({ tie })} />
-      {config.tie === "sign" && <Choice label="Sign of 0" value={config.zero} differs={differs("zero")} options={[[-1, "negative"], [1, "positive"]]} pick={(zero) => set({ zero })} />}
       <Choice label="Order" value={config.order} differs={differs("order")} options={[["cyclic", "as listed"], ["shuffle", "shuffled"], ["random", "at random"], ["given", "given"]]} pick={(order) => set({ order, given: order === "given" && !config.given.length ? [Array.from({ length: rows.value.n }, (_, i) => i)] : config.given })} />
       {(config.order === "shuffle" || config.order === "random") && <p class="field"><span>Draw {config.orderSeed}</span><button type="button" onClick={() => set({ orderSeed: config.orderSeed + 1 })}>Draw again</button></p>}
       {config.order === "given" && (
@@ -70,6 +69,14 @@ function Rule({ which }: { which: "a" | "b" }): JSX.Element {
           />
         </label>
       )}
+      <details class="more" open={more.value || other !== null || isSpecial(config)} onToggle={(event) => (more.value = event.currentTarget.open)}>
+      <summary>More choices</summary>
+      <div class="fields">
+      <Choice label="Bias" value={config.bias} differs={differs("bias")} options={[["unit", "moves by η"], ["radius", "moves by η·R²"], ["none", "none"]]} pick={(bias) => set({ bias })} />
+      {config.bias === "radius" && <p class="small">R² = {num(rule.beta)}</p>}
+      <Number_ label="Margin" value={config.margin} differs={differs("margin")} low={0} pick={(margin) => set({ margin })} />
+      <Choice label="A tie is" value={config.tie} differs={differs("tie")} options={TIES} pick={(tie) => set({ tie })} />
+      {config.tie === "sign" && <Choice label="Sign of 0" value={config.zero} differs={differs("zero")} options={[[-1, "negative"], [1, "positive"]]} pick={(zero) => set({ zero })} />}
       <Choice label="Start" value={config.start} differs={differs("start")} options={[["zero", "zero"], ["first", "the first point"], ["random", "random"], ["given", "given"]]} pick={(start) => set({ start, w0: start === "given" && !config.w0.length ? Array.from(run.value.start.w) : config.w0 })} />
       {config.start === "random" && <p class="field"><span>Draw {config.startSeed}</span><button type="button" onClick={() => set({ startSeed: config.startSeed + 1 })}>Draw again</button></p>}
       {config.start === "given" && !many && (
@@ -88,9 +95,15 @@ function Rule({ which }: { which: "a" | "b" }): JSX.Element {
       <Number_ label="Most passes" value={config.passes} differs={differs("passes")} low={1} high={5000} whole pick={(passes) => set({ passes })} />
       <label class="check"><input type="checkbox" checked={config.average} onChange={(event) => set({ average: event.currentTarget.checked })} /> average of all lines so far</label>
       <label class="check"><input type="checkbox" checked={config.pocket} onChange={(event) => set({ pocket: event.currentTarget.checked })} /> pocket: the best line so far</label>
-      {config.bias === "radius" && <p class="small">R² = {num(rule.beta)}</p>}
+      </div>
+      </details>
     </div>
   );
+}
+
+/** Whether a choice is made that a closed fold would hide. */
+function isSpecial(config: Config): boolean {
+  return (["bias", "margin", "tie", "zero", "start", "passes", "average", "pocket"] as const).some((name) => config[name] !== PLAIN[name]);
 }
 
 export function Setup(): JSX.Element {
@@ -113,6 +126,7 @@ export function Setup(): JSX.Element {
         <h2 id="data-title">Data</h2>
         <p class="small">{data.name}: {data.X.length} points, {data.features.length} {data.features.length === 1 ? "feature" : "features"}</p>
         <div class="chips">
+          {labData.value && served.value === "open" && <button type="button" onClick={askForData}>{labData.value}</button>}
           {Object.entries(EXAMPLES).map(([key, { title, make }]) => <button key={key} type="button" onClick={() => setData(make())}>{title}</button>)}
         </div>
         <details>
@@ -182,7 +196,7 @@ function PythonCard(): JSX.Element | null {
     <section class="card" aria-labelledby="python-title">
       <h2 id="python-title">Other learners</h2>
       <div class="fields">
-        <Choice label="Learner" value={learner.value} options={learners.value.map((name) => [name, name] as const)} pick={(name) => (learner.value = name)} />
+        <Choice label="Learner" value={learner.value} options={learners.value} pick={(name) => (learner.value = name)} />
         <label class="field tall">
           <span>Parameters, one a line</span>
           <textarea rows={2} placeholder={"max_iter=50\nkernel=rbf(gamma=2)"} value={settings.value} onInput={(event) => (settings.value = event.currentTarget.value)} />

@@ -3,9 +3,9 @@ import { App } from "./App.tsx";
 import { answer } from "./bridge.ts";
 import { Refused } from "./document.ts";
 import { take } from "./files.ts";
-import { goTo, message, position, situation, startClock, state, change } from "./player.ts";
-import { connect } from "./server.ts";
-import { fromHash } from "./share.ts";
+import { fromTab, keepOn } from "./keep.ts";
+import { beginToMove, goTo, message, played, position, situation, startClock, state, change } from "./player.ts";
+import { connect, labData, pictureAgain } from "./server.ts";
 
 declare global {
   var rosenblattLab: { answer: (text: string) => string; state?: () => string };
@@ -19,15 +19,27 @@ function fromPage(): void {
   if (text) take(text, "A recorded run");
 }
 
-async function fromAddress(): Promise<void> {
-  if (!location.hash) return;
+/** Show what the address or the tab kept; answers whether there was something. */
+async function fromBefore(): Promise<boolean> {
   try {
-    const kept = await fromHash(location.hash);
+    const kept = await fromTab();
+    if (!kept) return false;
     change(kept.situation, { at: 0, quiet: true });
     goTo(kept.position);
   } catch (error) {
     message.value = error instanceof Refused ? error.message : "This address cannot be read. The page shows its first example.";
   }
+  return true;
+}
+
+/** Begin: with the run in the page, or with what was kept, or with an example that moves by itself. */
+async function begin(): Promise<void> {
+  fromPage();
+  const before = await fromBefore();
+  connect(before);
+  if (!before && !played.value && !labData.value && !matchMedia("(prefers-reduced-motion: reduce)").matches) beginToMove();
+  keepOn();
+  pictureAgain();
 }
 
 if (typeof document !== "undefined") {
@@ -37,10 +49,8 @@ if (typeof document !== "undefined") {
   };
   const root = document.getElementById("app")!;
   root.textContent = "";
-  fromPage();
-  void fromAddress();
-  addEventListener("hashchange", () => void fromAddress());
+  addEventListener("hashchange", () => void fromBefore());
   startClock();
-  connect();
+  void begin();
   render(<App />, root);
 }

@@ -36,7 +36,8 @@ export const outcome = signal<Outcome | null>(null);
 export const letterKeys = signal(true);
 export const theme = signal<"auto" | "light" | "dark">("auto");
 export const lesson = signal(-1);
-const hurried = signal(false);
+/** Whether a point is being dragged, when runs are cut short. */
+export const isDragging = signal(false);
 
 const past: Situation[] = [];
 const future: Situation[] = [];
@@ -61,7 +62,7 @@ export const rows = computed<Rows>(() => {
 export const names = computed(() => namesFor(situation.value));
 
 /** The page's own run by the rule that is chosen. */
-const ownA = computed<Trained>(() => runOf(rows.value, situation.value.a, hurried.value ? 200_000 : MOST_VISITS));
+const ownA = computed<Trained>(() => runOf(rows.value, situation.value.a, isDragging.value ? 200_000 : MOST_VISITS));
 export const trainedA = computed<Trained>(() => {
   const own = ownA.value;
   const document = played.value;
@@ -83,7 +84,7 @@ export const isOwn = computed<boolean>(() => {
 });
 export const trainedB = computed<Trained | null>(() => {
   const { b } = situation.value;
-  return b === null || played.value ? null : runOf(rows.value, b, hurried.value ? 200_000 : MOST_VISITS);
+  return b === null || played.value ? null : runOf(rows.value, b, isDragging.value ? 200_000 : MOST_VISITS);
 });
 /** Two rules run in step: after as many visits, or after as many mistakes. */
 export const pace = signal<"visit" | "mistake">("visit");
@@ -354,17 +355,21 @@ export function redo(): void {
 export function beginDrag(): void {
   past.push(situation.value);
   future.length = 0;
-  hurried.value = true;
+  isDragging.value = true;
   count();
 }
 
 export function endDrag(): void {
-  hurried.value = false;
+  isDragging.value = false;
 }
+
+/** How many times other data was taken. */
+export const taken = signal(0);
 
 /** Take other data. Features made of the former columns, and the order and start of a recorded run, go with the former. */
 export function setData(data: Data): void {
   selected.value = -1;
+  taken.value++;
   const { order, given, start, w0, passes } = PLAIN;
   const a: Config = played.value ? { ...situation.value.a, order, given, start, w0, passes } : situation.value.a;
   change({ ...situation.value, a, data, map: "plain" });
@@ -378,7 +383,7 @@ export function editData(data: Data, options: { keep?: boolean; quiet?: boolean 
 
 export function setConfig(which: "a" | "b", part: Partial<Config>): void {
   const config = situation.value[which];
-  if (config) change({ ...situation.value, [which]: { ...config, ...part } });
+  if (config) change({ ...situation.value, [which]: { ...config, ...part } }, { keep: true });
 }
 
 /** Play a recorded run, of the data it was asked for or else of its own; `title` says who made it. */
@@ -407,7 +412,8 @@ export function play(document: Played, title: string, about: { readonly data: Da
   const labels = own.labels.map(String);
   const shown = typeof about === "string" ? { data: { name: about, features: own.features, labels, X: own.X, y: own.y }, map: "plain" as const } : about;
   batch(() => {
-    change({ ...shown, a, b: null });
+    taken.value++;
+    change({ ...shown, a, b: null }, { keep: typeof about !== "string" });
     played.value = { ...document, title };
   });
 }
@@ -488,6 +494,19 @@ export function lastPass(): void {
 export function togglePlay(): void {
   if (!playing.value && position.value >= length.value) position.value = 0;
   playing.value = !playing.value;
+}
+
+/** Begin to play by itself, slowly, until the page is touched anywhere but on the steps. */
+export function beginToMove(): void {
+  const before = speed.value;
+  [speed.value, playing.value] = [0, true];
+  const touched = (event: Event): void => {
+    if (event instanceof KeyboardEvent && (event.key === " " || event.key === "Tab")) return;
+    if (event.target instanceof Element && event.target.closest(".transport")) return;
+    for (const each of ["pointerdown", "keydown"]) removeEventListener(each, touched, true);
+    [speed.value, playing.value] = [before, false];
+  };
+  for (const each of ["pointerdown", "keydown"]) addEventListener(each, touched, true);
 }
 
 /** Visits a second for each speed. */

@@ -7,7 +7,7 @@ import { type Bias, type Config, type Data, MOST_CLASSES, MOST_FEATURES, MOST_RO
 export const LONGEST = 8192;
 const MOST_BYTES = 4_000_000;
 
-interface Kept {
+export interface Kept {
   readonly situation: Situation;
   readonly position: number;
 }

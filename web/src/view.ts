@@ -3,23 +3,39 @@
 import type { Rows, Weights } from "./engine.ts";
 import { lifted } from "./setup.ts";
 
-/** A rectangle of the plane, shown in a picture of so many pixels, with the same scale both ways. */
-export interface View {
+/** The middle of a picture, and its pixels for each unit of both axes. */
+export interface Frame {
   readonly cx: number;
   readonly cy: number;
-  /** Pixels for each unit. */
-  readonly scale: number;
+  readonly sx: number;
+  readonly sy: number;
+}
+
+/** A rectangle of the plane, shown in a picture of so many pixels. */
+export interface View extends Frame {
   readonly width: number;
   readonly height: number;
 }
 
-export const toX = (v: View, x: number): number => v.width / 2 + (x - v.cx) * v.scale;
-export const toY = (v: View, y: number): number => v.height / 2 - (y - v.cy) * v.scale;
-export const fromX = (v: View, px: number): number => v.cx + (px - v.width / 2) / v.scale;
-export const fromY = (v: View, py: number): number => v.cy - (py - v.height / 2) / v.scale;
+/** A plane through the space of the features: the point at (s, t) is origin + s·across + t·up. */
+export interface Basis {
+  readonly across: Float64Array;
+  readonly up: Float64Array;
+  readonly origin: Float64Array;
+  /** What is added to the first coordinate of points, so that it is their distance from a hyperplane. */
+  readonly offset: number;
+}
 
-/** A view that shows all points, and the origin if it is not far from them. */
-export function fit(points: Float64Array, width: number, height: number): View {
+export const toX = (v: View, x: number): number => v.width / 2 + (x - v.cx) * v.sx;
+export const toY = (v: View, y: number): number => v.height / 2 - (y - v.cy) * v.sy;
+export const fromX = (v: View, px: number): number => v.cx + (px - v.width / 2) / v.sx;
+export const fromY = (v: View, py: number): number => v.cy - (py - v.height / 2) / v.sy;
+
+/** Ranges that differ by more than this get a scale each. */
+const UNLIKE = 4;
+
+/** A view that shows all points, and the origin if it is not far from them; `equal` is null where the ranges tell. */
+export function fit(points: Float64Array, width: number, height: number, equal: boolean | null = null): View {
   let [x0, x1, y0, y1] = [Infinity, -Infinity, Infinity, -Infinity];
   for (let k = 0; k < points.length; k += 2) {
     [x0, x1] = [Math.min(x0, points[k]), Math.max(x1, points[k])];
@@ -28,16 +44,21 @@ export function fit(points: Float64Array, width: number, height: number): View {
   if (!(x0 <= x1)) [x0, x1, y0, y1] = [-2, 2, -2, 2];
   // In halves, so that no difference of two floats is too large for one.
   const half = (low: number, high: number): number => high / 2 - low / 2;
-  const far = Math.max(half(x0, x1), half(y0, y1));
-  if (x0 > 0 && x0 / 3 < far) x0 = 0;
-  if (x1 < 0 && -x1 / 3 < far) x1 = 0;
-  if (y0 > 0 && y0 / 3 < far) y0 = 0;
-  if (y1 < 0 && -y1 / 3 < far) y1 = 0;
+  const [own, other] = [half(x0, x1), half(y0, y1)];
+  const same = equal ?? !(Math.min(own, other) > 0 && Math.max(own, other) > UNLIKE * Math.min(own, other));
+  const [farX, farY] = same ? [Math.max(own, other), Math.max(own, other)] : [own, other];
+  if (x0 > 0 && x0 / 3 < farX) x0 = 0;
+  if (x1 < 0 && -x1 / 3 < farX) x1 = 0;
+  if (y0 > 0 && y0 / 3 < farY) y0 = 0;
+  if (y1 < 0 && -y1 / 3 < farY) y1 = 0;
   const [wide, tall] = [half(x0, x1), half(y0, y1)];
-  const size = Math.max(wide, tall) || Math.max(1, Math.abs(x0), Math.abs(y0)) / 2;
   const pad = 46;
-  const scale = Math.min((width / 2 - pad) / Math.max(wide, size * 0.6), (height / 2 - pad) / Math.max(tall, size * 0.6));
-  return { cx: x0 / 2 + x1 / 2, cy: y0 / 2 + y1 / 2, scale: Math.max(Math.min(scale, 1e300), 1e-306), width, height };
+  const least = same ? (Math.max(wide, tall) || Math.max(1, Math.abs(x0), Math.abs(y0)) / 2) * 0.6 : 0;
+  const within = (scale: number): number => Math.max(Math.min(scale, 1e300), 1e-306);
+  const sizes = [wide, tall].map((size, k) => size || Math.max(1, Math.abs(k ? y0 : x0)) / 2);
+  const [sx, sy] = same ? [wide, tall].map((size, k) => ((k ? height : width) / 2 - pad) / Math.max(size, least)) : sizes.map((size, k) => ((k ? height : width) / 2 - pad) / size);
+  const [cx, cy] = [x0 / 2 + x1 / 2, y0 / 2 + y1 / 2];
+  return same ? { cx, cy, sx: within(Math.min(sx, sy)), sy: within(Math.min(sx, sy)), width, height } : { cx, cy, sx: within(sx), sy: within(sy), width, height };
 }
 
 /** Whether all points lie in the picture, away from its edge. */
@@ -59,27 +80,36 @@ export function ticks(low: number, high: number, most: number): number[] {
   return found;
 }
 
-/** The step of the grid that drawn points lie on: a power of two, so that sums of coordinates are exact. */
-export function grid(v: View): number {
-  return 2 ** Math.round(Math.log2(Math.min(v.width, v.height) / v.scale / 96));
+/** The steps of the grid that drawn points lie on: powers of two, so that sums of coordinates are exact. */
+export function grid(v: View): [number, number] {
+  const step = (scale: number): number => 2 ** Math.round(Math.log2(Math.min(v.width, v.height) / scale / 96));
+  return [step(v.sx), step(v.sy)];
 }
 
-/**
- * Coordinates of rows with more than two features: the signed distance from the hyperplane, which is exact up to
- * rounding, and the direction across it in which the rows differ most. Without a hyperplane the two directions in which
- * the rows differ most.
- */
-export function project(rows: Rows, w: Weights | null): Float64Array {
+/** Pixels that a line may lie outside the middle of the picture, in pictures, for the picture to follow it. */
+const FOLLOWED = 5;
+
+/** The view that shows all points and, where it does not lie too far away, the line; and whether the line is in it. */
+export function follow(places: Float64Array, w: ArrayLike<number>, width: number, height: number, equal: boolean | null): [View, boolean] {
+  const all = fit(places, width, height, equal);
+  const line = pixelLine(all, w);
+  if (!line || segment(all, line)) return [all, true];
+  const [a, b, c] = line;
+  const away = (a * width) / 2 + (b * height) / 2 + c;
+  if (!(Math.abs(away) < FOLLOWED * Math.max(width, height))) return [all, false];
+  const foot = [fromX(all, width / 2 - away * a), fromY(all, height / 2 - away * b)];
+  return [fit(Float64Array.from([...places, ...foot]), width, height, all.sx === all.sy), true];
+}
+
+/** Coordinates of rows on a plane; scores along its first direction are exact up to rounding. */
+export function project(rows: Rows, { across, up, offset }: Basis): Float64Array {
   const { n, d, x } = rows;
-  const length = w ? Math.sqrt(w.subarray(0, d).reduce((sum, each) => sum + each * each, 0)) : 0;
-  const first = w ? w.slice(0, d).map((each) => each / length) : principal(rows, null);
-  const second = principal(rows, first);
   const places = new Float64Array(2 * n);
   for (let i = 0; i < n; i++) {
-    let [a, b] = [w ? w[d] / length : 0, 0];
+    let [a, b] = [offset, 0];
     for (let j = 0; j < d; j++) {
-      a += first[j] * x[i * d + j];
-      b += second[j] * x[i * d + j];
+      a += across[j] * x[i * d + j];
+      b += up[j] * x[i * d + j];
     }
     places[2 * i] = a;
     places[2 * i + 1] = b;
@@ -88,7 +118,7 @@ export function project(rows: Rows, w: Weights | null): Float64Array {
 }
 
 /** The direction of length 1, across another, in which the rows differ most, nearly. */
-function principal(rows: Rows, other: Float64Array | null): Float64Array {
+export function principal(rows: Rows, other: Float64Array | null): Float64Array {
   const { n, d, x } = rows;
   const mean = new Float64Array(d);
   for (let i = 0; i < n; i++) for (let j = 0; j < d; j++) mean[j] += x[i * d + j] / n;
@@ -118,16 +148,12 @@ function principal(rows: Rows, other: Float64Array | null): Float64Array {
 
 type Corner = [number, number];
 
-/** What a model of Python predicts on a grid of the plane: classes row by row from the top, and for each point. */
+/** What a model of Python predicts on a part of the plane: for each class, or for the second of two, a number at each corner of a grid that is positive where it is predicted. */
 export interface Drawn {
-  readonly x0: number;
-  readonly y0: number;
-  readonly x1: number;
-  readonly y1: number;
-  readonly nx: number;
-  readonly ny: number;
-  readonly codes: Uint8Array;
-  readonly predicted: readonly number[];
+  readonly low: readonly [number, number];
+  readonly high: readonly [number, number];
+  readonly cells: number;
+  readonly margins: readonly (readonly number[])[];
 }
 
 /** The score of class c at a point of the plane, by vectors on columns, squares and products. */
@@ -139,27 +165,71 @@ export function liftedScore(vectors: Weights, c: number, x: number, y: number): 
   return sum;
 }
 
-/** The regions of the picture in which each class is predicted, as paths of strips. */
-export function areas(v: View, k: number, from: Drawn | ((x: number, y: number) => number), cells = 110): string[] {
-  const step = Math.max(v.width, v.height) / cells;
-  const of = typeof from === "function" ? from : (x: number, y: number): number => {
-    const [i, j] = [Math.floor(((x - from.x0) / (from.x1 - from.x0)) * from.nx), Math.floor(((from.y1 - y) / (from.y1 - from.y0)) * from.ny)];
-    return i < 0 || j < 0 || i >= from.nx || j >= from.ny ? -1 : from.codes[j * from.nx + i];
+/** The border of the part of a grid where f > 0, as one path, between the corners by straight lines. */
+export function outline(nx: number, ny: number, f: (i: number, j: number) => number, px: (i: number) => number, py: (j: number) => number): string {
+  // Corners beyond the edge are negative, so that every border is closed.
+  const at = (i: number, j: number): number => (i < 0 || j < 0 || i > nx || j > ny ? -1 : f(i, j));
+  const stride = nx + 4;
+  const place = (i: number, j: number, k: number, l: number): [number, string] => {
+    const [a, b] = [at(i, j), at(k, l)];
+    const inside = (m: number, most: number): number => Math.min(Math.max(m, 0), most);
+    const t = a / (a - b);
+    const [x0, y0, x1, y1] = [px(inside(i, nx)), py(inside(j, ny)), px(inside(k, nx)), py(inside(l, ny))];
+    const id = 2 * ((Math.min(j, l) + 1) * stride + Math.min(i, k) + 1) + (j === l ? 0 : 1);
+    return [id, `${(x0 + t * (x1 - x0)).toFixed(1)} ${(y0 + t * (y1 - y0)).toFixed(1)}`];
   };
-  const paths = new Array<string>(k).fill("");
-  for (let j = 0; j * step < v.height; j++) {
-    let [start, code] = [0, -1];
-    for (let i = 0; ; i++) {
-      const end = i * step >= v.width;
-      const next = end ? -1 : of(fromX(v, (i + 0.5) * step), fromY(v, (j + 0.5) * step));
-      if (next !== code || end) {
-        if (code >= 0 && code < k) paths[code] += `M${(start * step).toFixed(1)} ${(j * step).toFixed(1)}H${(i * step).toFixed(1)}v${step.toFixed(2)}H${(start * step).toFixed(1)}z`;
-        [start, code] = [i, next];
-      }
-      if (end) break;
+  // From each crossing of a border with an edge of the grid to the next one, with the inside always on the same hand.
+  const next = new Map<number, number>();
+  const where = new Map<number, string>();
+  for (let j = -1; j <= ny; j++) {
+    for (let i = -1; i <= nx; i++) {
+      const corners: Corner[] = [[i, j], [i + 1, j], [i + 1, j + 1], [i, j + 1]];
+      const signs = corners.map(([a, b]) => at(a, b) > 0);
+      if (signs.every((each) => each === signs[0])) continue;
+      const crossed = corners.flatMap(([a, b], k) => {
+        const [c, d] = corners[(k + 1) % 4];
+        return signs[k] === signs[(k + 1) % 4] ? [] : [{ out: signs[k], place: place(a, b, c, d) }];
+      });
+      crossed.forEach(({ out, place: [id, text] }, k) => {
+        where.set(id, text);
+        if (out) next.set(id, crossed[(k + 1) % crossed.length].place[0]); // ways out and in alternate
+      });
     }
   }
-  return paths;
+  let path = "";
+  while (next.size) {
+    const [start] = next.keys();
+    let [id, loop] = [start, ""];
+    while (next.has(id)) {
+      loop += `${loop ? "L" : "M"}${where.get(id)}`;
+      const to = next.get(id)!;
+      next.delete(id);
+      id = to;
+    }
+    path += `${loop}z`;
+  }
+  return path;
+}
+
+/** The regions of the picture in which Python's model predicts each class. */
+export function areas(v: View, { low, high, cells, margins }: Drawn): string[] {
+  const x = (i: number): number => toX(v, low[0] + ((high[0] - low[0]) * i) / cells);
+  const y = (j: number): number => toY(v, low[1] + ((high[1] - low[1]) * j) / cells);
+  const of = (each: readonly number[], sign: number): string => outline(cells, cells, (i, j) => sign * each[j * (cells + 1) + i], x, y);
+  return margins.length === 1 ? [of(margins[0], -1), of(margins[0], 1)] : margins.map((each) => of(each, 1));
+}
+
+/** The regions of the picture where each of some functions of the plane is the largest. */
+export function largest(v: View, k: number, f: (c: number, x: number, y: number) => number, cells = 90): string[] {
+  const step = Math.max(v.width, v.height) / cells;
+  const [nx, ny] = [Math.ceil(v.width / step), Math.ceil(v.height / step)];
+  const values = Array.from({ length: k }, (_, c) => Float64Array.from({ length: (nx + 1) * (ny + 1) }, (_, at) => f(c, fromX(v, (at % (nx + 1)) * step), fromY(v, Math.floor(at / (nx + 1)) * step))));
+  return values.map((own, c) => outline(nx, ny, (i, j) => {
+    const at = j * (nx + 1) + i;
+    let other = -Infinity;
+    for (let rival = 0; rival < k; rival++) if (rival !== c) other = Math.max(other, values[rival][at]);
+    return own[at] - other || (c === 0 ? Number.MIN_VALUE : -Number.MIN_VALUE);
+  }, (i) => i * step, (j) => j * step));
 }
 
 /** The part of the picture where each class has the highest score: the picture, cut by one line for each rival. */
@@ -171,7 +241,7 @@ export function cellsOf(v: View, vectors: Weights, k: number): Corner[][] {
       if (rival === c) continue;
       const w = Array.from({ length: d1 }, (_, j) => vectors[c * d1 + j] - vectors[rival * d1 + j]);
       const line = pixelLine(v, w);
-      if (line) cell = clipped(cell, ...line);
+      if (line) cell = clipped(cell, line[0], line[1], line[2]);
       else if (w[d1 - 1] < 0 || (w[d1 - 1] === 0 && rival < c)) return [];
     }
     return cell;
@@ -198,21 +268,23 @@ function clipped(corners: readonly Corner[], a: number, b: number, c: number): C
   return kept;
 }
 
-/** f = w·x + b as a function of pixels: a·px + b·py + c, scaled to a unit normal; null where w is zero. */
-export function pixelLine(v: View, w: ArrayLike<number>): [number, number, number] | null {
+/** f = w·x + b as a function of pixels, a·px + b·py + c with a unit normal, and its pixels for each unit of f; null where w is zero. */
+export function pixelLine(v: View, w: ArrayLike<number>): [number, number, number, number] | null {
   const [wx, wy, b] = w.length === 2 ? [w[0], 0, w[1]] : [w[0], w[1], w[2]];
   const most = Math.max(Math.abs(wx), Math.abs(wy));
   if (!(most > 0) || !Number.isFinite(most)) return null;
   // Divided first, so that squares stay within floats.
-  const size = Math.hypot(wx / most, wy / most);
-  const [nx, ny] = [wx / most / size, -wy / most / size];
-  const middle = (nx * v.cx - ny * v.cy + b / most / size) * v.scale;
-  if (!Number.isFinite(middle)) return null;
-  return [nx, ny, middle - nx * (v.width / 2) - ny * (v.height / 2)];
+  const unit = Math.min(v.sx, v.sy);
+  const [ax, ay] = [(wx / most) * (unit / v.sx), (-wy / most) * (unit / v.sy)];
+  const size = Math.hypot(ax, ay);
+  const [nx, ny] = [ax / size, ay / size];
+  const middle = (((wx / most) * v.cx + (wy / most) * v.cy + b / most) / size) * unit;
+  if (!Number.isFinite(middle) || !Number.isFinite(nx + ny)) return null;
+  return [nx, ny, middle - nx * (v.width / 2) - ny * (v.height / 2), unit / size / most];
 }
 
 /** Where the line a·px + b·py + c = 0 crosses the picture. */
-export function segment(v: View, [a, b, c]: [number, number, number]): [Corner, Corner] | null {
+export function segment(v: View, [a, b, c]: readonly [number, number, number, ...number[]]): [Corner, Corner] | null {
   const ends: Corner[] = [];
   const corners: Corner[] = [[0, 0], [v.width, 0], [v.width, v.height], [0, v.height]];
   const f = ([x, y]: Corner): number => a * x + b * y + c;
@@ -229,43 +301,12 @@ export function segment(v: View, [a, b, c]: [number, number, number]): [Corner, 
 
 export const points = (corners: readonly Corner[]): string => corners.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join(" ");
 
-/** Boundary and positive region of a quadratic score, on a grid of pixels. */
-export function curve(v: View, w: Weights, cells = 110): { line: string; region: string } {
+/** The border of the part of the picture where a quadratic score is positive. */
+export function curve(v: View, w: Weights, cells = 110): string {
   const step = Math.max(v.width, v.height) / cells;
   const [nx, ny] = [Math.ceil(v.width / step), Math.ceil(v.height / step)];
-  const f = new Float64Array((nx + 1) * (ny + 1));
-  const d = w.length - 1;
-  for (let j = 0; j <= ny; j++) {
-    for (let i = 0; i <= nx; i++) {
-      const x = lifted([fromX(v, i * step), fromY(v, j * step)]);
-      let sum = w[d];
-      for (let k = 0; k < d; k++) sum += w[k] * x[k];
-      f[j * (nx + 1) + i] = sum;
-    }
-  }
-  let [line, region] = ["", ""];
-  const cut = (x0: number, y0: number, f0: number, x1: number, y1: number, f1: number): string => {
-    const t = f0 / (f0 - f1);
-    return `${(x0 + t * (x1 - x0)).toFixed(1)} ${(y0 + t * (y1 - y0)).toFixed(1)}`;
-  };
-  for (let j = 0; j < ny; j++) {
-    let from = -1;
-    for (let i = 0; i <= nx; i++) {
-      const inside = i < nx && f[j * (nx + 1) + i] + f[j * (nx + 1) + i + 1] + f[(j + 1) * (nx + 1) + i] + f[(j + 1) * (nx + 1) + i + 1] > 0;
-      if (inside && from < 0) from = i;
-      if (!inside && from >= 0) {
-        region += `M${(from * step).toFixed(1)} ${(j * step).toFixed(1)}H${(i * step).toFixed(1)}v${step.toFixed(2)}H${(from * step).toFixed(1)}z`;
-        from = -1;
-      }
-      if (i === nx) continue;
-      const corner = [[i, j], [i + 1, j], [i + 1, j + 1], [i, j + 1]].map(([a, b]) => [a * step, b * step, f[b * (nx + 1) + a]]);
-      const cuts: string[] = [];
-      corner.forEach(([x0, y0, f0], k) => {
-        const [x1, y1, f1] = corner[(k + 1) % 4];
-        if (f0 > 0 !== f1 > 0) cuts.push(cut(x0, y0, f0, x1, y1, f1));
-      });
-      for (let k = 0; k + 1 < cuts.length; k += 2) line += `M${cuts[k]}L${cuts[k + 1]}`;
-    }
-  }
-  return { line, region };
+  const f = Float64Array.from({ length: (nx + 1) * (ny + 1) }, (_, at) => liftedScore(w, 0, fromX(v, (at % (nx + 1)) * step), fromY(v, Math.floor(at / (nx + 1)) * step)));
+  // A little more than the picture, so that its edge is not drawn as a border.
+  const edge = (m: number, n: number): number => (m === 0 ? -9 : m === n ? m * step + 9 : m * step);
+  return outline(nx, ny, (i, j) => f[j * (nx + 1) + i], (i) => edge(i, nx), (j) => edge(j, ny));
 }

@@ -8,15 +8,18 @@ this page; everything else is refused. Each message is checked by type before an
 from __future__ import annotations
 
 import asyncio
+import html
 import json
 import secrets
 import socket
 from collections.abc import Callable
 from contextlib import asynccontextmanager
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rosenblatt.lab.questions import CancelMessage, MoreMessage, Worker, read_message
+from rosenblatt import registry
+from rosenblatt.lab.questions import CancelMessage, MoreMessage, Worker, read_message, title_of
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -108,7 +111,7 @@ class LabServer:
             return response
         if not self._knows(request):
             return _refused("Open the address that `rosenblatt lab` printed.")
-        text = _page_for(request.headers["host"])
+        text = _page_for(request.headers["host"], name_of(self.places))
         return Response(text, media_type="text/html", headers=_headers())
 
     async def talk(self, connection: WebSocket) -> None:
@@ -179,7 +182,12 @@ class Conversation:
     async def _answer(self, number: int, text: str) -> None:
         if self.worker is None:
             self.worker = self.lab.worker()
-        reply = await asyncio.to_thread(self.worker.ask, text.encode())
+        loop = asyncio.get_running_loop()
+
+        def note(told: str) -> None:
+            asyncio.run_coroutine_threadsafe(self._send(number, {"note": told}), loop)
+
+        reply = await asyncio.to_thread(self.worker.ask, text.encode(), note)
         if reply is None:
             self.close()
             await self._send(
@@ -202,11 +210,20 @@ class Conversation:
         await self.connection.send_text(json.dumps({"id": number, **reply}, allow_nan=False))
 
 
-def _page_for(host: str) -> str:
-    """Return the page with leave to talk to this server."""
+def name_of(places: tuple[str, ...]) -> str:
+    """Return what the data of a lab is called; nothing if it has none."""
+    names = [place if place.startswith("@") else Path(place).name for place in places]
+    return f"{names[0]} and {len(names) - 1} more" if len(names) > 1 else "".join(names)
+
+
+def _page_for(host: str, name: str) -> str:
+    """Return the page with leave to talk to this server, the name of its data, and the learners."""
     text = (files("rosenblatt.lab") / "index.html").read_text(encoding="utf-8")
     allowed = text.replace("connect-src 'none'", f"connect-src ws://{host}", 1)
-    return allowed.replace("<title>", '<meta name="lab-server" content="1">\n<title>', 1)
+    numbers = registry.able("numbers")  # the page has classes
+    learners = [[command, title_of(command)] for command in registry.commands() if command not in numbers]
+    told = html.escape(json.dumps({"name": name, "learners": learners}))
+    return allowed.replace("<title>", f'<meta name="lab-server" content="{told}">\n<title>', 1)
 
 
 def _headers() -> dict[str, str]:

@@ -10,6 +10,7 @@ import os
 import pickle
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import IO, Any, Literal
 
@@ -18,6 +19,38 @@ from rosenblatt.exceptions import InputError, ShapeError
 MOST_VALUES = 2_000_000
 MOST_PASSES = 100_000
 SIZE_FIELD_BYTES = 8  # bytes that give the size of a message between processes
+
+
+NOTE = b"note "
+"""How a message begins that says what the process does while it works."""
+
+TITLES = {
+    "averaged": "Averaged perceptron",
+    "perceptron": "Perceptron",
+    "voted": "Voted perceptron",
+    "pocket": "Pocket perceptron",
+    "lifted": "Lifted perceptron",
+    "kernel": "Kernel perceptron",
+    "soft-margin": "Soft margin",
+    "max-margin": "Maximum margin",
+    "pa": "Passive-aggressive, PA",
+    "pa1": "Passive-aggressive, PA-I",
+    "pa2": "Passive-aggressive, PA-II",
+    "averaged-pa1": "Averaged passive-aggressive, PA-I",
+    "arow": "Confidence-weighted, AROW",
+    "scw": "Confidence-weighted, SCW-I",
+    "p-norm": "p-norm perceptron",
+    "prank": "Ordered classes, PRank",
+    "network": "Network of several layers",
+    "mark-one": "Mark I",
+    "extreme": "Random layer (extreme learning machine)",
+}
+"""What the learners of this package are called; others go by their command name."""
+
+
+def title_of(command: str) -> str:
+    """Return what a learner is called, given its name on the command line."""
+    return TITLES.get(command, command)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,12 +66,47 @@ class DataMessage(PageMessage):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Plane:
+    """The part of a plane through the space of the features that the page shows.
+
+    Its points are origin + s·across + t·up, with (s, t) from `low` to `high`.
+    """
+
+    origin: list[float]
+    across: list[float]
+    up: list[float]
+    low: list[float]
+    high: list[float]
+
+    def nodes(self, n_features: int, cells: int) -> Any:
+        """Return the corners of a grid on the plane, row by row from the least t."""
+        import numpy as np
+
+        lengths = [len(self.origin), len(self.across), len(self.up)]
+        if lengths != [n_features] * 3 or [len(self.low), len(self.high)] != [2, 2]:
+            raise ShapeError(f"The plane of the picture does not fit {n_features} features.")
+        s, t = (np.linspace(a, b, cells + 1) for a, b in zip(self.low, self.high, strict=True))
+        across, up = np.outer(np.tile(s, cells + 1), self.across), np.outer(np.repeat(t, cells + 1), self.up)
+        return np.array(self.origin) + across + up
+
+
+@dataclass(frozen=True, kw_only=True)
+class PictureMessage(PageMessage):
+    """Asks for what the model that was trained last predicts elsewhere."""
+
+    plane: Plane
+
+
+@dataclass(frozen=True, kw_only=True)
 class PointsMessage(PageMessage):
     """Rows with their classes: −1 and 1 for two labels, places in the labels for more; or no X: the lab's."""
 
     X: list[list[float]] | None = None
     y: list[int] = field(default_factory=list)
     labels: list[str] = field(default_factory=list)
+
+    plane: Plane | None = None
+    """Where the page shows what a model predicts."""
 
     def arrays(self) -> tuple[Any, Any]:
         """Return X and y, after checking that they fit together."""
@@ -102,6 +170,7 @@ class CancelMessage(PageMessage):
 MESSAGES: dict[str, type[PageMessage]] = {
     "data": DataMessage,
     "run": RunMessage,
+    "picture": PictureMessage,
     "more": MoreMessage,
     "certify": CertifyMessage,
     "bounds": BoundsMessage,
@@ -161,13 +230,15 @@ class Worker:
         self._in, self._out = self._process.stdin, self._process.stdout
         send(self._in, pickle.dumps((places, options)))
 
-    def ask(self, question: bytes) -> bytes | None:
-        """Return the answer, or None if the process was killed."""
+    def ask(self, question: bytes, note: Callable[[str], None]) -> bytes | None:
+        """Return the answer, or None if the process was killed; `note` is told what the process does meanwhile."""
         try:
             send(self._in, question)
         except (BrokenPipeError, ValueError, OSError):
             return None
-        return receive(self._out)
+        while (answer := receive(self._out)) is not None and answer.startswith(NOTE):
+            note(answer.removeprefix(NOTE).decode())
+        return answer
 
     def kill(self) -> None:
         """End the process at once, even in the middle of work."""

@@ -10,12 +10,12 @@ import os
 import pickle
 import sys
 import warnings
-from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
+from numba.core import event
 from numpy.typing import NDArray
 
 from rosenblatt import registry
@@ -23,14 +23,18 @@ from rosenblatt.exceptions import InputError, ParameterError, RosenblattError
 from rosenblatt.lab.questions import (
     MOST_PASSES,
     MOST_VALUES,
+    NOTE,
     BoundsMessage,
     CertifyMessage,
     DataMessage,
+    PictureMessage,
+    Plane,
     PointsMessage,
     RunMessage,
     read_message,
     receive,
     send,
+    title_of,
 )
 from rosenblatt.tasks.training import parameters_of
 from rosenblatt.typing import ColumnLike, Floats, MatrixLike
@@ -39,8 +43,24 @@ LONGEST_PROOF = 60.0  # seconds that a decision may take
 FIRST_PASSES = 200
 SHOWN_VALUES = 500_000  # numbers of a table that the page steps through
 SHOWN_ROWS = 2_000  # points of a projection
-PICTURE_CELLS = 140  # cells of the picture each way
+PICTURE_CELLS, FEW_CELLS = 110, 60  # cells of the picture each way; of one with many classes
+MANY_CLASSES = 6
 MAX_PAGE_CLASSES = 20
+MAX_PAGE_FEATURES, MAX_PAGE_ROWS = 64, 20_000  # of data that the page trains on by itself
+
+ENDS = {
+    "separated": "It ended because a whole pass was without a mistake.",
+    "margin": "It ended because every row reached its margin.",
+    "inseparable": "It ended because a proof was found that nothing of its kind separates the classes.",
+    "plateau": "It ended because it no longer improved.",
+    "tol": "It ended because it improved by less than its tolerance.",
+    "max_iter": "It was cut off at its largest number of passes. That alone proves nothing about the data.",
+    "max_time": "It was cut off at its time limit. That alone proves nothing about the data.",
+    "validation": "It ended because rows that were held out were no longer predicted better.",
+    "cycle": "It ended because its weights came back to where they were, so it would repeat itself for ever.",
+    "interrupted": "It was interrupted.",
+}
+"""Why training ended."""
 
 
 class Answers:
@@ -55,14 +75,18 @@ class Answers:
     def __init__(self, places: tuple[str, ...], options: dict[str, Any]) -> None:
         self._places, self._options = places, options
         self._table: Any = None
+        self._model: Any = None
+        """The model whose predictions the page shows, and its classes."""
 
     def answer(self, question: Any) -> dict[str, Any]:
         """Return what a question asks for."""
         match question:
             case DataMessage():
-                others = registry.able("numbers")  # the page has classes
-                names = {"learners": [name for name in registry.commands() if name not in others]}
-                return names | (self._first_run() if self._places else {})
+                return self._first() if self._places else {}
+            case PictureMessage():
+                if self._model is None:
+                    raise InputError("Python no longer has this model. Train it again.")
+                return {"picture": picture_of(*self._model, question.plane)}
             case RunMessage(learner=None):
                 return _by_rule(question, *self._data(question))
             case RunMessage():
@@ -92,26 +116,33 @@ class Answers:
         X, y, _ = self._read()
         return X, y
 
-    def _first_run(self) -> dict[str, Any]:
-        """Return the run of the plain perceptron on the file, to step through, or a projection of a large one."""
+    def _first(self) -> dict[str, Any]:
+        """Return the data of the lab, on which the page trains; of a large table, what the page can show."""
+        X, y, names = self._read()
+        classes = np.unique(y)
+        if _is_small(X, classes) and X.shape[1] <= MAX_PAGE_FEATURES and X.shape[0] <= MAX_PAGE_ROWS:
+            codes = np.array(_codes(classes, y))
+            named = [f"x{j + 1}" for j in range(X.shape[1])] if names is None else list(map(str, names))
+            return {
+                "data": {
+                    "features": named,
+                    "labels": [str(label) for label in classes.tolist()],
+                    "X": X.tolist(),
+                    "y": (2 * codes - 1 if len(classes) == 2 else codes).tolist(),
+                }
+            }
         from rosenblatt import Perceptron
 
-        X, y, names = self._read()
         clf = Perceptron(order="cyclic", max_iter=FIRST_PASSES, n_iter_no_change=FIRST_PASSES, decide=False).fit(
             X, y
         )
         rule: dict[str, Any] = {"eta": 1.0, "margin": 0.0, "tie": "mistake"}
         if not _is_small(X, clf.classes_):
-            return self._of_file(_projection(clf, X, y))
+            return _projection(clf, X, y, title_of("perceptron"))
         document = clf.trace_.to_document(X, y, order=range(X.shape[0]), reason=clf.stop_reason_, **rule)
         if names is not None:
             document["data"]["features"] = [str(name) for name in names]
-        return self._of_file({"title": "The plain perceptron, trained in Python", "document": document})
-
-    def _of_file(self, answer: dict[str, Any]) -> dict[str, Any]:
-        """Add the name of the data that the lab was started with."""
-        first, *others = (place if place.startswith("@") else Path(place).name for place in self._places)
-        return answer | {"name": f"{first} and {len(others)} more" if others else first}
+        return {"title": "The plain perceptron, trained in Python", "document": document}
 
     def _by_learner(self, question: RunMessage) -> dict[str, Any]:
         """Train any learner; answer with its run if the page can step through it, else with what it predicts."""
@@ -131,12 +162,11 @@ class Answers:
         if _is_small(X, np.unique(y)) and _follows_its_trace(model, X, y):
             order = range(X.shape[0]) if _is_cyclic(model) else None
             document = run_document(model, X, y, order=order)
-            name = " ".join(repr(model).split())
-            answer = {"title": f"{name}, trained in Python", "document": _labelled(document, question)}
-            return self._of_file(answer) if question.X is None else answer
-        if question.X is None:
-            return self._of_file(_projection(model, X, y))
-        return {"outcome": _outcome(model, X, y)}
+            return {"title": f"{_called(question)}, trained in Python", "document": _labelled(document, question)}
+        if question.X is None and not _is_small(X, np.unique(y)):
+            return _projection(model, X, y, _called(question))
+        self._model = model, np.unique(y)
+        return {"outcome": _outcome(model, X, y, f"{_called(question)}, trained in Python", question.plane)}
 
     def _decide(self, question: CertifyMessage) -> dict[str, Any]:
         from rosenblatt import certify
@@ -147,6 +177,13 @@ class Answers:
         if found.verdict == "undecided":
             return {"reason": found.reason}
         return {"verdict": found.verdict, "proof": found.to_json() if question.X is not None else None}
+
+
+def _called(question: RunMessage) -> str:
+    """Return what a learner is called, with the parameters that were given."""
+    assert question.learner is not None
+    given = ", ".join(question.settings)
+    return title_of(question.learner) + (f" ({given})" if given else "")
 
 
 def _by_rule(question: RunMessage, X: Floats, y: NDArray[Any]) -> dict[str, Any]:
@@ -239,42 +276,63 @@ def _codes(classes: Any, labels: ColumnLike) -> list[int]:
 
 def _lines(model: Any, wrong: int, n: int) -> list[str]:
     """Return what is worth saying about a trained model, a sentence each."""
-    lines = [f"{wrong} of {n} points are wrong."]
+    lines = [f"{wrong} of {n} points {'is' if wrong == 1 else 'are'} wrong."]
     passes, mistakes, reason = (getattr(model, name, None) for name in ("n_iter_", "n_mistakes_", "stop_reason_"))
     if passes is not None:
         made = "" if mistakes is None else f" with {mistakes} mistake{'s' * (mistakes != 1)}"
         lines.append(f"It trained for {passes} pass{'es' * (passes != 1)}{made}.")
-    return lines if reason is None else [*lines, f"It stopped for the reason {reason!r}."]
+    return [*lines, ENDS[reason]] if reason in ENDS else lines
 
 
-def _outcome(model: Any, X: Floats, y: NDArray[Any]) -> dict[str, Any]:
-    """Return what a model predicts: for each point, and in the plane on a grid."""
+def picture_of(model: Any, classes: Any, plane: Plane) -> dict[str, Any]:
+    """Return what a model predicts on a plane: for each class a number that is positive where it is predicted.
+
+    For two classes there is one list, positive where the second is predicted. The numbers are the score less that
+    of the best other class, so that the page can draw smooth borders. A model without scores, or with scores that
+    are not what it predicts by, gets 1 and −1.
+    """
+    cells = PICTURE_CELLS if len(classes) <= MANY_CLASSES else FEW_CELLS
+    nodes = plane.nodes(model.n_features_in_, cells)
+    codes = np.array(_codes(classes, model.predict(nodes)))
+    every = range(len(classes)) if len(classes) > 2 else (1,)
+    is_predicted = np.array([codes == code for code in every])
+    margins = _margins(model, nodes, len(classes))
+    plain = np.where(is_predicted, 1.0, -1.0)
+    if margins is None or not np.isfinite(margins).all() or (margins * plain < 0).any():
+        margins = plain
+    smallest = np.finfo(np.float32).tiny
+    margins = np.where(margins == 0, plain * smallest, margins)
+    shown = [[float(f"{value:.4g}") for value in each] for each in margins.tolist()]
+    return {"low": plane.low, "high": plane.high, "cells": cells, "margins": shown}
+
+
+def _margins(model: Any, nodes: Any, n_classes: int) -> Any:
+    """Return the score of each class less that of the best other; None where a model has no such scores."""
+    if not hasattr(model, "decision_function"):
+        return None
+    scores = np.asarray(model.decision_function(nodes))
+    if n_classes == 2:
+        return scores[None, :] if scores.ndim == 1 else None
+    if scores.ndim != 2 or scores.shape[1] != n_classes:
+        return None
+    in_order = np.sort(scores, axis=1)
+    best, second = in_order[:, -1:], in_order[:, -2:-1]
+    return (scores - np.where(scores == best, second, best)).T
+
+
+def _outcome(model: Any, X: Floats, y: NDArray[Any], title: str, plane: Plane | None) -> dict[str, Any]:
+    """Return what a model predicts: for each point, and where the page shows it."""
     classes = np.unique(y)
     predicted = model.predict(X)
-    outcome: dict[str, Any] = {
-        "title": f"{type(model).__name__}, trained in Python",
+    return {
+        "title": title,
         "lines": _lines(model, int(np.sum(predicted != y)), len(y)),
         "predicted": _codes(classes, predicted),
-        "grid": None,
+        "picture": None if plane is None else picture_of(model, classes, plane),
     }
-    if X.shape[1] == 2:
-        low, high = np.minimum(X.min(axis=0), 0.0), np.maximum(X.max(axis=0), 0.0)
-        room = 0.75 * max(float((high - low).max()), 1e-9)
-        low, high = low - room, high + room
-        cells = (np.arange(PICTURE_CELLS) + 0.5) / PICTURE_CELLS
-        across, down = (low[j] + (high[j] - low[j]) * (cells if j == 0 else cells[::-1]) for j in (0, 1))
-        plane = np.column_stack([np.tile(across, PICTURE_CELLS), np.repeat(down, PICTURE_CELLS)])
-        codes = _codes(classes, model.predict(plane))
-        outcome["grid"] = {
-            "low": low.tolist(),
-            "high": high.tolist(),
-            "cells": PICTURE_CELLS,
-            "codes": "".join(np.base_repr(code, 36).lower() for code in codes),
-        }
-    return outcome
 
 
-def _projection(model: Any, X: Floats, y: NDArray[Any]) -> dict[str, Any]:
+def _projection(model: Any, X: Any, y: Any, called: str) -> dict[str, Any]:
     """Return some rows of a large table seen in two directions, and what the model predicts for them.
 
     For a single hyperplane they are its normal, along which the distances are exact, and the direction across it
@@ -299,7 +357,7 @@ def _projection(model: Any, X: Floats, y: NDArray[Any]) -> dict[str, Any]:
     places = np.column_stack([few @ first + offset, few @ second])
     predicted = model.predict(X)
     seen = "its hyperplane" if normal is not None else "the directions in which they differ most"
-    title = f"{type(model).__name__} on {X.shape[0]} rows of {X.shape[1]} features"
+    title = f"{called}, on {X.shape[0]} rows of {X.shape[1]} features"
     shown = (
         f"Shown are {len(rows)} of the rows, projected onto {seen}. Rules of the page see these two columns only."
     )
@@ -315,7 +373,7 @@ def _projection(model: Any, X: Floats, y: NDArray[Any]) -> dict[str, Any]:
         "title": title,
         "lines": [*_lines(model, int(np.sum(predicted != y)), len(y)), shown],
         "predicted": _codes(classes, predicted[rows]),
-        "grid": None,
+        "picture": None,
     }
     return {"points": points, "outcome": outcome}
 
@@ -339,6 +397,22 @@ def _direction(X: Floats, other: Any, rng: np.random.Generator) -> Any:
     return found / size if size > 0.0 else found
 
 
+class CompilingNotes(event.Listener):
+    """Says which loop is being compiled, which takes seconds the first time on a computer."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+
+    def on_start(self, event: event.Event) -> None:
+        """Tell the page."""
+        name = event.data["dispatcher"].py_func.__name__.strip("_").replace("_", " ")
+        told = f"compiling the loop “{name}”, which is kept for the next time"
+        send(self._stream, NOTE + told.encode())
+
+    def on_end(self, event: event.Event) -> None:
+        """Nothing is to be said."""
+
+
 def _read_all(messages: SimpleQueue[bytes]) -> None:
     """Pass on each message; end the process at once when the page's server has closed its end."""
     while (text := receive(sys.stdin.buffer)) is not None:
@@ -353,6 +427,7 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what libraries print must not mix with answers
     warnings.simplefilter("ignore")  # how a run ended is in its answer
+    event.register("numba:compile", CompilingNotes(answers))
     known = Answers(*pickle.loads(messages.get()))  # written by the process that started this one
     while True:
         try:

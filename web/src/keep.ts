@@ -1,0 +1,62 @@
+/** The situation is kept as one works: in the address, or in the storage of the tab where it is too long for one. */
+
+import { effect } from "@preact/signals";
+import { Refused } from "./document.ts";
+import { isDragging, message, played, playing, position, situation } from "./player.ts";
+import { LONGEST, type Kept, fromHash, fromPlain, toFile, toHash } from "./share.ts";
+
+const PLACE = "rosenblatt-lab";
+const QUIET = 300; // milliseconds without a change, after which the situation is kept
+
+/** The storage of this tab; null in a frame that has none, such as the output of a notebook. */
+function storage(): Storage | null {
+  try {
+    return sessionStorage;
+  } catch {
+    return null;
+  }
+}
+
+/** What was kept in this tab before it was loaded again; null where there is nothing, or something damaged. */
+export async function fromTab(): Promise<Kept | null> {
+  if (location.hash) return fromHash(location.hash);
+  const text = storage()?.getItem(PLACE);
+  if (!text) return null;
+  try {
+    return fromPlain(JSON.parse(text));
+  } catch {
+    throw new Refused("What this tab kept of the work before cannot be read. The page shows its first example.");
+  }
+}
+
+/** Keep the situation from the first change on. A recorded run is not kept: it is in its file, or in the page. */
+export function keepOn(): void {
+  if (!/^(file|https?):$/.test(location.protocol)) return; // a frame of a notebook has no address of its own
+  const first = situation.peek();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let told = false;
+  const keep = async (): Promise<void> => {
+    if (isDragging.peek() || playing.peek()) return;
+    const kept = { situation: situation.peek(), position: position.peek() };
+    const room = storage();
+    const hash = kept.situation.data.X.length * kept.situation.data.features.length < 4 * LONGEST ? await toHash(kept) : "";
+    if (kept.situation !== situation.peek()) return; // changed meanwhile, and kept anew
+    const short = hash !== "" && hash.length <= LONGEST;
+    history.replaceState(null, "", short ? hash : location.pathname + location.search);
+    try {
+      if (short) room?.removeItem(PLACE);
+      else room?.setItem(PLACE, toFile(kept));
+    } catch {
+      if (!told) message.value = "This situation is too large for the browser to keep. Save it as a file, under Share, before you leave the page.";
+      told = true;
+    }
+  };
+  effect(() => {
+    const [now, at] = [situation.value, position.value];
+    const still = !playing.value && !isDragging.value;
+    clearTimeout(timer);
+    if (played.value || !still || (now === first && at === 0)) return;
+    timer = setTimeout(() => void keep(), QUIET);
+  });
+}
+
