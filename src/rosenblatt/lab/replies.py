@@ -75,7 +75,7 @@ class Answers:
     def __init__(self, places: tuple[str, ...], options: dict[str, Any]) -> None:
         self._places, self._options = places, options
         self._table: Any = None
-        self._model: Any = None
+        self._model: tuple[Any, NDArray[Any]] | None = None
         """The model whose predictions the page shows, and its classes."""
 
     def answer(self, question: Any) -> dict[str, Any]:
@@ -86,7 +86,8 @@ class Answers:
             case PictureMessage():
                 if self._model is None:
                     raise InputError("Python no longer has this model. Train it again.")
-                return {"picture": picture_of(*self._model, question.plane)}
+                model, classes = self._model
+                return {"picture": picture_of(model, classes, question.plane)}
             case RunMessage(learner=None):
                 return _by_rule(question, *self._data(question))
             case RunMessage():
@@ -284,7 +285,7 @@ def _lines(model: Any, wrong: int, n: int) -> list[str]:
     return [*lines, ENDS[reason]] if reason in ENDS else lines
 
 
-def picture_of(model: Any, classes: Any, plane: Plane) -> dict[str, Any]:
+def picture_of(model: Any, classes: NDArray[Any], plane: Plane) -> dict[str, Any]:
     """Return what a model predicts on a plane: for each class a number that is positive where it is predicted.
 
     For two classes there is one list, positive where the second is predicted. The numbers are the score less that
@@ -306,7 +307,7 @@ def picture_of(model: Any, classes: Any, plane: Plane) -> dict[str, Any]:
     return {"low": plane.low, "high": plane.high, "cells": cells, "margins": shown}
 
 
-def _margins(model: Any, nodes: Any, n_classes: int) -> Any:
+def _margins(model: Any, nodes: Floats, n_classes: int) -> Floats | None:
     """Return the score of each class less that of the best other; None where a model has no such scores."""
     if not hasattr(model, "decision_function"):
         return None
@@ -397,19 +398,19 @@ def _direction(X: Floats, other: Any, rng: np.random.Generator) -> Any:
     return found / size if size > 0.0 else found
 
 
-class CompilingNotes(event.Listener):
+class CompilingNotes(event.Listener):  # type: ignore[misc]  # numba has no types
     """Says which loop is being compiled, which takes seconds the first time on a computer."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
 
-    def on_start(self, event: event.Event) -> None:
+    def on_start(self, event: Any) -> None:
         """Tell the page."""
         name = event.data["dispatcher"].py_func.__name__.strip("_").replace("_", " ")
         told = f"compiling the loop “{name}”, which is kept for the next time"
         send(self._stream, NOTE + told.encode())
 
-    def on_end(self, event: event.Event) -> None:
+    def on_end(self, event: Any) -> None:
         """Nothing is to be said."""
 
 
