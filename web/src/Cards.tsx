@@ -1,12 +1,12 @@
 import type { JSX } from "preact";
-import { codeOf, countErrors, pocketReach } from "./engine.ts";
+import { codeOf, countErrors } from "./engine.ts";
 import { Badge } from "./Marks.tsx";
 import { labelAt } from "./setup.ts";
 import { Refused } from "./document.ts";
 import { Fraction, gcd } from "./exact.ts";
 import { type Piece, hasBound, nounOf, stepLines, wrongUpdates } from "./law.ts";
 import { palette } from "./palette.ts";
-import { type Lane, checkProof, checked, endInWords, fromPython, goTo, goToVisit, here, laneA, laneB, machineName, message, names, outcome, pace, parting, playing, rows, run, setPace, showProof, showWidest, situation, state, trainedB, verdict, visit } from "./player.ts";
+import { type Lane, checkProof, checked, endInWords, fromPython, goTo, goToVisit, here, isDragging, laneA, laneB, machineName, message, names, outcome, pace, parting, playing, rows, run, setPace, showProof, showWidest, situation, state, trainedB, verdict, visit } from "./player.ts";
 import { proofOf } from "./proof.ts";
 import { askForBounds, askToDecide, bounds, served, waiting } from "./server.ts";
 import { download } from "./files.ts";
@@ -196,7 +196,7 @@ export function BoundCard({ lane = laneA }: { lane?: Lane }): JSX.Element {
       <h2 id={id}>{about ? titled(lane, "Mistakes and the bound", "mistakes and the bound") : noun === "mistake" ? titled(lane, "Mistakes", "mistakes") : "Updates"}</h2>
       <div class="figures">
         <p><b>{updates}</b> <span>so far</span></p>
-        <p><b>{made.mistakes}</b> <span>in this run</span></p>
+        <p><b>{made.mistakes}</b> <span>in this run{isDragging.value && made.reason === "limit" && ", cut short while you drag"}</span></p>
         {about && <p><b>{within ? `≤ ${num(Math.floor(found.most * (1 + 1e-12)))}` : "–"}</b> <span>in any order</span></p>}
       </div>
       {noun === "update" && <p class="small">On wrong points, where {made.scheme === "direct" ? "another class had as high a score" : "y·f ≤ 0"}: {wrongUpdates(made, updates)} of the {updates} so far, {wrongUpdates(made, made.mistakes)} in the run.{wrongUpdates(made, made.mistakes) < made.mistakes && " The others corrected points that were right."}</p>}
@@ -221,7 +221,7 @@ export function BoundCard({ lane = laneA }: { lane?: Lane }): JSX.Element {
           <tbody>
             <tr><th scope="row"><i class="line" /> this line</th><td>{lane.errors.value}</td><td>{updates}</td></tr>
             {averaged && <tr><th scope="row"><i class="line average" /> average</th><td>{countErrors(rows.value, rule, averaged)}</td><td /></tr>}
-            {pocketed && <tr><th scope="row"><i class="line pocket" /> pocket</th><td>{pocketed.errors}</td><td>{updates > pocketReach(made) && `counted up to ${noun} ${pocketReach(made)}`}</td></tr>}
+            {pocketed && <tr><th scope="row"><i class="line pocket" /> pocket</th><td>{pocketed.errors}</td><td>{updates > lane.reach.value && `counted up to ${noun} ${lane.reach.value}`}</td></tr>}
           </tbody>
         </table>
       )}

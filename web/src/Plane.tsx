@@ -285,7 +285,7 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
   const frozen = useSignal<View | null>(null);
   const cursor = useSignal<[number, number] | null>(null);
   const carried = useSignal(-1);
-  const drag = useRef<{ row: number; moved: boolean; x: number; y: number } | null>(null);
+  const drag = useRef<{ row: number; moved: boolean; x: number; y: number; to: [number, number] | null; frame: number } | null>(null);
   const pulled = useRef<[number, number] | null>(null);
   const fingers = useRef(new Map<number, [number, number]>());
 
@@ -423,7 +423,7 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
       case "move":
         if (hit >= 0) {
           selected.value = hit;
-          drag.current = { row: hit, moved: false, x: px, y: py };
+          drag.current = { row: hit, moved: false, x: px, y: py, to: null, frame: 0 };
           box.current!.setPointerCapture(event.pointerId);
         } else if (selected.value >= 0 && event.pointerType === "touch") {
           const [x, y] = snapped(px, py);
@@ -459,14 +459,25 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
       frozen.value = view.value;
       beginDrag();
     }
-    const [x, y] = snapped(px, py);
+    held.to = [px, py];
+    held.frame ||= requestAnimationFrame(takeAlong);
+  };
+  /** Take the point along, once a frame. */
+  const takeAlong = (): void => {
+    const held = drag.current;
+    if (!held?.to) return;
+    const [x, y] = snapped(...held.to);
     const [ox, oy] = situation.value.data.X[held.row];
+    held.to = null;
+    held.frame = 0;
     if (x !== ox || y !== oy) movePoint(held.row, x, y, true);
   };
   const up = (event: PointerEvent, more = false): void => {
     if (!more) fingers.current.delete(event.pointerId);
     pulled.current = null;
     if (drag.current?.moved) {
+      cancelAnimationFrame(drag.current.frame);
+      takeAlong();
       endDrag();
       frozen.value = null;
       const [x, y] = situation.value.data.X[drag.current.row];

@@ -86,7 +86,7 @@ function largestSquareExact(rows: Rows): Fraction {
  * y·(x, √β), by steps towards the row with the least score and away from the row with the most (Mitchell, Demyanov and
  * Malozemov 1974). It only proposes: `boundBy` decides by exact numbers what it is worth.
  */
-export function widePadded(rows: Rows, beta: number, candidates: readonly number[]): Fraction[] | null {
+export function widePadded(rows: Rows, beta: number, candidates: readonly number[], work = 3e6): Fraction[] | null {
   const d = rows.d;
   const root = Math.sqrt(beta);
   const z = candidates.map((i) => {
@@ -98,7 +98,7 @@ export function widePadded(rows: Rows, beta: number, candidates: readonly number
   const weight = new Float64Array(z.length);
   weight[0] = 1;
   const v = z[0].slice();
-  const rounds = Math.min(20000, Math.max(200, Math.floor(3e6 / z.length)));
+  const rounds = Math.min(20000, Math.max(200, Math.floor(work / z.length)));
   for (let round = 0; round < rounds; round++) {
     let [low, high, lowest, highest] = [0, -1, Infinity, -Infinity];
     for (let k = 0; k < z.length; k++) {

@@ -238,9 +238,9 @@ export function countErrors(rows: Rows, rule: Pick<Rule, "scheme" | "zero">, w: 
   return errors;
 }
 
-/** Updates after which all errors are counted for the pocket, so that the page never waits long. */
-export function pocketReach(run: Run): number {
-  return Math.min(run.mistakes, Math.max(1000, Math.floor(6e7 / Math.max(1, run.rows.n * run.rows.d))));
+/** Updates after which all errors are counted for the pocket, so that the page never waits long; fewer in a hurry. */
+export function pocketReach(run: Run, hurried = false): number {
+  return Math.min(run.mistakes, Math.max(hurried ? 20 : 1000, Math.floor((hurried ? 2e6 : 6e7) / Math.max(1, run.rows.n * run.rows.d))));
 }
 
 class Numbers {
@@ -488,6 +488,7 @@ export function train(rows: Rows, rule: Rule, w0: Weights, order: Order, limits:
     for (let p = 0; p < visits.length; p++, t++) {
       const i = visits[p];
       const faults = judge(rows, rule, i, w);
+      if (faults?.length === 0) continue;
       const moves = faults?.flatMap((fault) => movesOf(rows, rule.scheme, i, fault.machine, fault.step));
       if (!faults || !moves || !moves.every(([m, c]) => fits(rows, i, c, rule.beta, w, m))) {
         if (p) passes.push({ rows: visits, visits: p, mistakes });
@@ -560,13 +561,12 @@ export interface Best {
 }
 
 /** The pocket (Gallant 1990): each hypothesis with fewer errors on all rows than any before it, the start first. */
-export function pocket(run: Run, zero: Side): Best[] {
+export function pocket(run: Run, zero: Side, reach = pocketReach(run)): Best[] {
   const w = run.start.w.slice();
   const rule = { scheme: run.scheme, zero };
   const best: Best[] = [
     { w: w.slice(), errors: countErrors(run.rows, rule, w), visits: run.start.visits, updates: 0 },
   ];
-  const reach = pocketReach(run);
   for (let k = 0; k < reach && best[best.length - 1].errors > 0; k++) {
     for (const [m, c] of run.movesAt(k)) move(run.rows, run.index[k], c, run.beta, w, m);
     if (k + 1 < reach && run.visit[k + 1] === run.visit[k]) continue; // another machine moves on the same visit

@@ -2,7 +2,7 @@
 
 import { effect } from "@preact/signals";
 import { Refused } from "./document.ts";
-import { isDragging, message, played, playing, position, situation } from "./player.ts";
+import { inVisits, isDragging, message, played, playing, situation } from "./player.ts";
 import { LONGEST, type Kept, fromHash, fromPlain, toFile, toHash } from "./share.ts";
 
 const PLACE = "rosenblatt-lab";
@@ -37,7 +37,7 @@ export function keepOn(): void {
   let told = false;
   const keep = async (): Promise<void> => {
     if (isDragging.peek() || playing.peek()) return;
-    const kept = { situation: situation.peek(), position: position.peek() };
+    const kept = { situation: situation.peek(), position: inVisits.peek() };
     const room = storage();
     const hash = kept.situation.data.X.length * kept.situation.data.features.length < 4 * LONGEST ? await toHash(kept) : "";
     if (kept.situation !== situation.peek()) return; // changed meanwhile, and kept anew
@@ -52,7 +52,7 @@ export function keepOn(): void {
     }
   };
   effect(() => {
-    const [now, at] = [situation.value, position.value];
+    const [now, at] = [situation.value, inVisits.value];
     const still = !playing.value && !isDragging.value;
     clearTimeout(timer);
     if (played.value || !still || (now === first && at === 0)) return;

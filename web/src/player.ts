@@ -4,7 +4,7 @@ import { type ReadonlySignal, batch, computed, effect, signal } from "@preact/si
 import { type Bound, boundBy, widePadded } from "./bound.ts";
 import { EXAMPLES } from "./data.ts";
 import { type Played, Refused } from "./document.ts";
-import { type Best, type Rows, type Rule, type State, type Visit, type Weights, Run, average, classWeights, countErrors, machineNameOf, move, pocket, predicted } from "./engine.ts";
+import { type Best, type Rows, type Rule, type State, type Visit, type Weights, Run, average, classWeights, countErrors, machineNameOf, move, pocket, pocketReach, predicted } from "./engine.ts";
 import { type Law, hasBound, lawOf, nounOf } from "./law.ts";
 import { Fraction, type Verdict, argmaxHolds, checkCombination, checkLine, decide, gcd, hull } from "./exact.ts";
 import { checkProof as proved } from "./proof.ts";
@@ -36,8 +36,9 @@ export const outcome = signal<Outcome | null>(null);
 export const letterKeys = signal(true);
 export const theme = signal<"auto" | "light" | "dark">("auto");
 export const lesson = signal(-1);
-/** Whether a point is being dragged, when runs are cut short. */
+/** Whether a point is being dragged: then each frame has little time, and what is shown belongs to these very points. */
 export const isDragging = signal(false);
+const MOST_HURRIED = 40_000;
 
 const past: Situation[] = [];
 const future: Situation[] = [];
@@ -62,7 +63,7 @@ export const rows = computed<Rows>(() => {
 export const names = computed(() => namesFor(situation.value));
 
 /** The page's own run by the rule that is chosen. */
-const ownA = computed<Trained>(() => runOf(rows.value, situation.value.a, isDragging.value ? 200_000 : MOST_VISITS));
+const ownA = computed<Trained>(() => runOf(rows.value, situation.value.a, isDragging.value ? MOST_HURRIED : MOST_VISITS));
 export const trainedA = computed<Trained>(() => {
   const own = ownA.value;
   const document = played.value;
@@ -84,7 +85,7 @@ export const isOwn = computed<boolean>(() => {
 });
 export const trainedB = computed<Trained | null>(() => {
   const { b } = situation.value;
-  return b === null || played.value ? null : runOf(rows.value, b, isDragging.value ? 200_000 : MOST_VISITS);
+  return b === null || played.value ? null : runOf(rows.value, b, isDragging.value ? MOST_HURRIED : MOST_VISITS);
 });
 /** Two rules run in step: after as many visits, or after as many mistakes. */
 export const pace = signal<"visit" | "mistake">("visit");
@@ -108,6 +109,8 @@ export interface Lane {
   readonly errors: ReadonlySignal<number>;
   readonly averaged: ReadonlySignal<Weights | null>;
   readonly pocketed: ReadonlySignal<Best | null>;
+  /** How many mistakes the pocket has looked at. */
+  readonly reach: ReadonlySignal<number>;
   readonly verdict: ReadonlySignal<Verdict>;
   readonly bound: ReadonlySignal<Bound | null>;
   readonly path: ReadonlySignal<Path>;
@@ -118,7 +121,8 @@ function laneOf(trained: ReadonlySignal<Trained>, law: ReadonlySignal<Law | null
   const here = computed(() => placeIn(run.value, position.value));
   const state = computed(() => run.value.at(here.value));
   const updates = computed(() => run.value.updatesAt(here.value));
-  const best = computed<Best[]>(() => (trained.value.config.pocket ? pocket(run.value, trained.value.rule.zero) : []));
+  const reach = computed(() => pocketReach(run.value, isDragging.value));
+  const best = computed<Best[]>(() => (trained.value.config.pocket ? pocket(run.value, trained.value.rule.zero, reach.value) : []));
   const verdict = computed(() => judge(run.value));
   const bound = computed(() => boundOf(trained.value, law.value, verdict.value));
   return {
@@ -128,6 +132,7 @@ function laneOf(trained: ReadonlySignal<Trained>, law: ReadonlySignal<Law | null
     here,
     state,
     updates,
+    reach,
     verdict,
     bound,
     visit: computed(() => run.value.visitAt(here.value)),
@@ -251,7 +256,7 @@ function boundOf({ rule, run: made }: Trained, law: Law | null, found: Verdict):
   const w0 = made.start.w;
   const part = all.d <= 2 ? corners(all) : all;
   const candidates = Array.from({ length: Math.min(part.n, 2000) }, (_, i) => i);
-  const lines = [[...found.w, found.b], widePadded(part, rule.beta, candidates)];
+  const lines = [[...found.w, found.b], widePadded(part, rule.beta, candidates, all.d > 2 && isDragging.value ? 2e5 : undefined)];
   const bounds = lines.map((line) => line && boundBy(part, rule, w0, line));
   return bounds.reduce((a, b) => (a === null ? b : b === null || a.most <= b.most ? a : b), null);
 }

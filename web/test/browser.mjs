@@ -315,10 +315,20 @@ const checks = {
     await page.mouse.move(box.x + box.width * 0.8, box.y + box.height * 0.5);
     await page.mouse.down();
     await page.mouse.move(box.x + box.width * 0.82, box.y + box.height * 0.47, { steps: 4 });
-    must((await page.locator(".setup").textContent()).includes("(changed)"), `no point is dragged: ${await first()}`);
+    await page.waitForFunction(() => document.querySelector(".setup").textContent.includes("(changed)"));
     must((await verdict(page)).startsWith("A line"), await verdict(page));
     const during = await figure();
     must(/^≤ \d+$/.test(during), `while a point is dragged the bound is ${during}`);
+    const margin = () => page.locator(".verdict .small").first().textContent();
+    const [before, place] = [await margin(), await first()];
+    // Verdict, bound and margin follow the pointer: to the middle of the other class, and back.
+    await page.mouse.move(box.x + box.width * 0.3, box.y + box.height * 0.8, { steps: 3 });
+    await page.waitForFunction(() => document.querySelector(".verdict h2").textContent.startsWith("No line"));
+    must((await figure()) === "–", "a bound is shown where there is none");
+    await page.mouse.move(box.x + box.width * 0.82, box.y + box.height * 0.47, { steps: 3 });
+    await page.waitForFunction(() => document.querySelector(".verdict h2").textContent.startsWith("A line"));
+    await page.waitForFunction((place) => document.querySelector(".tables tbody tr").textContent === place, place);
+    must((await margin()) === before && (await figure()) === during, "the same points have another margin or bound");
     await page.mouse.up();
     must((await figure()) === during, "the bound changes when the point is let go");
     await sound(page);

@@ -3,7 +3,7 @@ import test from "node:test";
 import { EXAMPLES, LECTURES, MAKERS, fromCsv, toCsv } from "../src/data.ts";
 import { average, countErrors, pocket } from "../src/engine.ts";
 import { LESSONS, SYMBOLS, type Scene, lettersIn, symbolsOf } from "../src/lessons.ts";
-import { beginDrag, bound, change, checkProof, checked, editData, endDrag, here, isOwn, law, noun, play, position, projected, rows, run, setConfig, setData, situation, trainedA, trainedB, undo, redo, verdict, visit } from "../src/player.ts";
+import { beginDrag, bound, change, checkProof, checked, editData, endDrag, here, isOwn, laneA, law, noun, play, position, projected, rows, run, setConfig, setData, situation, trainedA, trainedB, undo, redo, verdict, visit } from "../src/player.ts";
 import { fromDocument, toDocument, toJson } from "../src/document.ts";
 import { Fraction, checkClash } from "../src/exact.ts";
 import { plain, stepLines } from "../src/law.ts";
@@ -343,6 +343,20 @@ test("the bound stays while a point is dragged", () => {
   endDrag();
   assert.ok(during && verdict.value.kind === "separable");
   assert.equal(during.most, bound.value!.most);
+});
+
+test("while a point is dragged a long run is cut short, and says so", () => {
+  const data = MAKERS["clouds"].make(2000, 3);
+  change({ data, a: { ...PLAIN, pocket: true }, b: PLAIN, map: "plain" });
+  const whole = run.value.mistakes;
+  beginDrag();
+  editData({ ...data, X: data.X.map((x, i) => (i ? x : [0, 0])) }, { keep: true, quiet: true });
+  assert.equal(run.value.reason, "limit");
+  assert.ok(run.value.length <= 42_000 && trainedB.value!.run.length <= 42_000);
+  assert.ok(laneA.reach.value < run.value.mistakes && kind() === "inseparable");
+  endDrag();
+  assert.equal(run.value.reason, "max_iter");
+  assert.ok(run.value.mistakes > whole / 2);
 });
 
 test("a choice of data leaves the feature map, an edit keeps it", () => {
