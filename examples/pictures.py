@@ -21,7 +21,7 @@ from sklearn.datasets import load_digits, load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt as rb
-from rosenblatt.learning.recorder import exact_curve
+from rosenblatt.learning.trace import exact_curve
 from rosenblatt.plot import style
 
 ROOT = Path(__file__).parents[1]

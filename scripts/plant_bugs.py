@@ -283,7 +283,7 @@ BUGS = [
         "the best bias has the wrong sign",
     ),
     Bug(
-        "learning/scheme.py",
+        "learning/linear.py",
         "for c, side in zip(pair, (-1.0, 1.0), strict=True):",
         "for c, side in zip(pair, (1.0, -1.0), strict=True):",
         "one against one, each machine learns the two classes exchanged",
@@ -397,7 +397,7 @@ BUGS = [
         "the bound of the radius is too small",
     ),
     Bug(
-        "learning/recorder.py",
+        "learning/trace.py",
         "if self.most is not None and sum(self.mistakes_per_pass) > self.most:",
         "if self.most is not None and sum(self.mistakes_per_pass) >= self.most:",
         "a record is dropped one mistake too early",

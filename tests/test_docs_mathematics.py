@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import rosenblatt as rb
-from rosenblatt.learning.recorder import exact_curve
+from rosenblatt.learning.trace import exact_curve
 
 DOCS = Path(__file__).parents[1] / "docs"
 if not DOCS.exists():

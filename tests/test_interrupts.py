@@ -16,7 +16,7 @@ from queue import Empty, Queue
 import pytest
 
 import rosenblatt as rb
-from rosenblatt.interrupts import interruptible, stop_if_interrupted
+from rosenblatt.stopping import interruptible, stop_if_interrupted
 from tests.shared.killing import KILLS, ROOT
 from tests.shared.strategies import noisy, separable
 

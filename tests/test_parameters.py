@@ -12,12 +12,20 @@ import pytest
 from sklearn.base import BaseEstimator, clone
 
 import rosenblatt as rb
-from rosenblatt.cli.learner_options import SHARED
 from rosenblatt.cli.main import main
-from rosenblatt.estimators._declarations import PerceptronParameters
+from rosenblatt.cli.options import SHARED
 from rosenblatt.estimators.calibrated import CalibratedModel
 from rosenblatt.exceptions import ParameterError
-from rosenblatt.parameters import Declared, fixed, learned, like, or_infinite, param, positional
+from rosenblatt.parameters import (
+    Declared,
+    PerceptronParameters,
+    fixed,
+    learned,
+    like,
+    or_infinite,
+    param,
+    positional,
+)
 from rosenblatt.registry import BUILT_IN, class_of
 
 SIGNATURES = Path(__file__).parent / "golden" / "signatures.json"

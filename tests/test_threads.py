@@ -13,7 +13,7 @@ import pytest
 
 from rosenblatt import threads
 from rosenblatt.exceptions import ParameterError
-from rosenblatt.interrupts import interruptible, stop_if_interrupted
+from rosenblatt.stopping import interruptible, stop_if_interrupted
 from rosenblatt.threads import (
     Pool,
     allowed,

@@ -96,7 +96,7 @@ BUILT_IN = {
         _ONLINE | {"mixing"},
         bare=("estimators.perceptron_core", "BarePerceptron"),
         rule="Rule",
-        declares=("estimators._declarations", "PerceptronParameters"),
+        declares=("parameters", "PerceptronParameters"),
     ),
     "VotedPerceptron": BuiltIn("estimators.voted", {"voted": {}}, _TRACED),
     "PocketPerceptron": BuiltIn("estimators.pocket", {"pocket": {}}, _PLANES | {"traces"}),
@@ -115,7 +115,7 @@ BUILT_IN = {
         _ONLINE | {"mixing"},
         bare=("estimators.perceptron_core", "BarePassive"),
         rule="Passive",
-        declares=("estimators._declarations", "PassiveParameters"),
+        declares=("parameters", "PassiveParameters"),
     ),
     "ConfidenceWeightedClassifier": BuiltIn(
         "estimators.confidence_weighted", {"arow": {}, "scw": {"rule": "scw"}}, _ONLINE, rule="Confidence"

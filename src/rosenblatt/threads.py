@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from rosenblatt.exceptions import ParameterError
-from rosenblatt.interrupts import cancel_by, interruptible, stop_if_interrupted
+from rosenblatt.stopping import cancel_by, interruptible, stop_if_interrupted
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor

@@ -10,7 +10,7 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
-from rosenblatt.models.stored import open_model
+from rosenblatt.models.files import open_model
 from rosenblatt.tables.svmlight_plain import write_svmlight
 from tests.cli.messages import messages, write_tsv
 

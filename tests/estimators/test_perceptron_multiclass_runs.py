@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt as rb
 from rosenblatt.exceptions import InputError, LabelError, ParameterError
-from rosenblatt.learning.recorder import exact_curve
+from rosenblatt.learning.trace import exact_curve
 from rosenblatt.rows.batch import as_batch
 from tests.shared.examples import examples
 from tests.shared.multiclass import SCHEMES, blobs, class_problems, padded

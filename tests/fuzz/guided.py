@@ -52,7 +52,7 @@ def proof(data):
 def model(data, folder):
     """Open a model file, and make the estimator."""
     from rosenblatt.exceptions import RosenblattError
-    from rosenblatt.models.stored import open_model
+    from rosenblatt.models.files import open_model
     from tests.fuzz.stored_files import require_short
 
     path = folder / "model"

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.sparse import csr_array
 
-from rosenblatt.learning.linear import loop_scores
-from rosenblatt.learning.plain_scores import (
+from rosenblatt.learning.linear import (
     LARGEST_SAFE_SIZE,
     LEAST_SAFE_SIZE,
     MAX_PLAIN_PRODUCTS,
     MAX_PLAIN_STEPS,
+    loop_scores,
     multiply_add,
     plain_scores,
     suffices,
@@ -156,7 +156,7 @@ import sys
 import numpy as np
 from rosenblatt.rows.features import as_rows
 from rosenblatt.learning.linear import LinearModel
-from rosenblatt.learning.scheme import Scheme
+from rosenblatt.learning.linear import Scheme
 model = LinearModel(np.array([1.0, -2.0, 0.5]), Scheme("binary", 2), np.array([0, 1]))
 assert model.predict(as_rows([[3.0, 1.0], [0.0, 1.0]])).tolist() == [1, 0]
 assert "numba" not in sys.modules

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 import rosenblatt as rb
 from rosenblatt.exceptions import InputError, LabelError, ShapeError
-from rosenblatt.learning.recorder import exact_curve
+from rosenblatt.learning.trace import exact_curve
 from rosenblatt.rows.batch import as_batch
 from tests.shared.examples import examples, slowly
 from tests.shared.strategies import noisy, problems, quietly, separable, trained

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rosenblatt.learning.scheme import Scheme
+from rosenblatt.learning.linear import Scheme
 from rosenblatt.loops import reference
 
 

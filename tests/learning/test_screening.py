@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rosenblatt.learning.linear import Scheme
 from rosenblatt.learning.order import make_order
 from rosenblatt.learning.perceptron_fit import fit
 from rosenblatt.learning.plan import Plan
-from rosenblatt.learning.scheme import Scheme
 from rosenblatt.learning.state import State
 from rosenblatt.loops.rules import Rule, tie_shares
 from rosenblatt.rows.batch import as_batch

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rosenblatt.learning.scheme import Scheme
+from rosenblatt.learning.linear import Scheme
 from rosenblatt.loops import passes, reference
 from rosenblatt.loops.layout import Log, Machines, Sides, oriented
 from rosenblatt.loops.rules import Rule

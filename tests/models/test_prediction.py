@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 import rosenblatt as rb
 from rosenblatt.exceptions import InputError, ParameterError, ShapeError
 from rosenblatt.models import open_model
-from rosenblatt.models.stored import EstimatorPredictor, Predictor
+from rosenblatt.models.files import EstimatorPredictor, Predictor
 from rosenblatt.registry import is_linear
 from rosenblatt.rows.features import as_rows
 from tests.models.models import MODELS, PLAIN, SPARSE, X, answers, asked, bits, made

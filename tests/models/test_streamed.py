@@ -13,8 +13,7 @@ import rosenblatt as rb
 from rosenblatt.codecs import read_container
 from rosenblatt.exceptions import ModelFileError
 from rosenblatt.loops.rules import Rule
-from rosenblatt.models.files import write_model
-from rosenblatt.models.stored import open_model
+from rosenblatt.models.files import open_model, write_model
 from rosenblatt.models.streamed import RULES, read_streamed
 from rosenblatt.registry import class_of
 from rosenblatt.rows.features import as_rows
@@ -120,7 +119,7 @@ def test_it_needs_no_scikit_learn(tmp_path):
     rb.save(rb.Perceptron().learn_one([1.0], "x").learn_one([2.0], "y"), tmp_path / "m")
     lines = (
         "import sys",
-        "from rosenblatt.models.stored import open_model",
+        "from rosenblatt.models.files import open_model",
         "from rosenblatt.models.streamed import read_streamed",
         "from rosenblatt.server.host import Host",
         "read_streamed(open_model(sys.argv[1]))",

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rosenblatt as rb
-from rosenblatt.models.steps import take_apart
+from rosenblatt.models.files import take_apart
 from rosenblatt.rows.features import as_rows
 from rosenblatt.server.served_model import PlainRows, plain_arrays
 from tests.server.serving import quiet

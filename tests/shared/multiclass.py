@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
-from rosenblatt.learning.scheme import Scheme
+from rosenblatt.learning.linear import Scheme
 from rosenblatt.loops import reference
 from rosenblatt.loops.rules import Rule
 from tests.shared.strategies import exact

@@ -13,8 +13,8 @@ from rosenblatt.rows.batch import Chunk
 from rosenblatt.rows.features import as_rows
 from rosenblatt.tables.blocks import Blocks
 from rosenblatt.tables.collect import collect
+from rosenblatt.tables.file_source import Known, Source
 from rosenblatt.tables.reading import Options
-from rosenblatt.tables.source import Known, Source
 
 
 class ArraySource(Source):

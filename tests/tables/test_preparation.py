@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from sklearn.preprocessing import Normalizer, StandardScaler
 
 from rosenblatt.exceptions import InputError, NonFiniteError, ShapeError
-from rosenblatt.models.steps import _step_of
+from rosenblatt.models.files import _step_of
 from rosenblatt.rows.features import as_rows
 from rosenblatt.tables.preparation import Encoding, Preparation, Standardisation, encoding_of
 from rosenblatt.tables.recipe import SparseRecipe, TableRecipe

@@ -6,8 +6,8 @@ import pytest
 from rosenblatt.rows.batch import Chunk
 from rosenblatt.rows.features import as_rows
 from rosenblatt.tables.collect import collect
+from rosenblatt.tables.file_source import Source
 from rosenblatt.tables.scaling import Facts
-from rosenblatt.tables.source import Source
 
 
 class Rows(Source):

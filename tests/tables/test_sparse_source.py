@@ -10,8 +10,8 @@ from sklearn.datasets import dump_svmlight_file
 
 import rosenblatt as rb
 from rosenblatt.exceptions import FormatError
+from rosenblatt.tables.file_source import ReadAgainError
 from rosenblatt.tables.recipe import SparseRecipe
-from rosenblatt.tables.source import ReadAgainError
 from tests.tables.files import read
 
 LATE = b"".join(b"%d 1:1.5 2:%d\n" % (k % 2, k) for k in range(100_000)) + b"1 0:5\n"

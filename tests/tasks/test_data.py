@@ -5,7 +5,7 @@ import pytest
 
 import rosenblatt as rb
 from rosenblatt.exceptions import ParameterError
-from rosenblatt.tables.source import Source
+from rosenblatt.tables.file_source import Source
 from rosenblatt.tasks.data import require_apart
 
 TABLE = "size,colour,label\n1,red,x\n2,green,y\n,red,y\n4,green,x\n"

@@ -13,8 +13,8 @@ from sklearn.pipeline import Pipeline
 
 import rosenblatt as rb
 from rosenblatt import threads
-from rosenblatt.cli.learner_options import NAMED
 from rosenblatt.cli.main import main
+from rosenblatt.cli.options import NAMED
 from rosenblatt.cli.train import train as command_of_train
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.registry import BUILT_IN, able, able_in_words

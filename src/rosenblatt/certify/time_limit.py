@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 
-from rosenblatt.interrupts import stop_if_interrupted
+from rosenblatt.stopping import stop_if_interrupted
 
 PYTHON = 30  # units of one operation on integers of any length, as Python or flint do it
 DIGITS = 32  # binary digits that exact equations gain for each unit: 64, in two products

@@ -29,8 +29,8 @@ A loop that was not compiled ahead is compiled at its first use, which takes abo
 @common
 def compile(groups: tuple[str, ...], everything: bool, output: Output) -> None:
     """Compile loops for this processor, and store them."""
+    from rosenblatt.escaping import count
     from rosenblatt.tasks.compiling import compile_loops
-    from rosenblatt.tasks.plain_text import count
 
     names, began = ("all",) if everything else groups, time.perf_counter()
     if output.shows_progress:

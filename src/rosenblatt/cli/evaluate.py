@@ -6,8 +6,7 @@ from typing import Any
 
 import click
 
-from rosenblatt.cli.learner_options import learning
-from rosenblatt.cli.options import COLUMN, SCALE, Output, Sectioned, common, jobs, reading
+from rosenblatt.cli.options import COLUMN, SCALE, Output, Sectioned, common, jobs, learning, reading
 
 
 @click.command(

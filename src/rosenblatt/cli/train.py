@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rosenblatt.cli.learner_options import learning
-from rosenblatt.cli.options import COLUMN, COLUMNS, DATA, SCALE, Output, Sectioned, common, jobs, reading
+from rosenblatt.cli.options import COLUMN, COLUMNS, DATA, SCALE, Output, Sectioned, common, jobs, learning, reading
 from rosenblatt.registry import able_in_words
 from rosenblatt.rooms import find
 
@@ -94,8 +93,8 @@ def train(
 ) -> None:
     """Train a model on DATA, print a summary, and save the model."""
     from rosenblatt.atomic import require_place
+    from rosenblatt.escaping import size
     from rosenblatt.tasks.data import open_sentences, reads_sentences, require_apart, source_of
-    from rosenblatt.tasks.plain_text import size
     from rosenblatt.tasks.training import TrainingInterrupted, checkpoint_of
     from rosenblatt.tasks.training import train as train_model
 

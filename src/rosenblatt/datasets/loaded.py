@@ -18,7 +18,7 @@ from rosenblatt.datasets.dataset import Dataset, Seed, check_share, whole
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.rows.batch import Chunk
 from rosenblatt.rows.features import as_rows
-from rosenblatt.tables.source import Source
+from rosenblatt.tables.file_source import Source
 from rosenblatt.typing import Floats
 
 __all__ = ["BUILTIN", "BuiltinSource"]

@@ -12,7 +12,7 @@ from distributed.client import FutureCancelledError, FuturesCancelledError
 from distributed.comm import CommClosedError, get_address_host_port
 
 from rosenblatt.exceptions import ClusterError, ParameterError
-from rosenblatt.interrupts import stop_if_interrupted
+from rosenblatt.stopping import stop_if_interrupted
 
 __all__ = ["Cluster", "WorkerRoom"]
 

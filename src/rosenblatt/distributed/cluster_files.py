@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from rosenblatt.escaping import count
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.loops.compilation import Seconds
 from rosenblatt.registry import abilities, able_in_words
 from rosenblatt.tables.preparation import Preparation, encoding_of
 from rosenblatt.tasks.data import Log, Place, log_info, note_similar, places_of, read_options
-from rosenblatt.tasks.plain_text import count
 from rosenblatt.tasks.summary import TrainingSummary
 from rosenblatt.tasks.training import Training, TrainingResult, default_learner, named_learner
 

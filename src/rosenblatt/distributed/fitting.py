@@ -31,7 +31,6 @@ from rosenblatt.estimators._fitting import Drawn, conclude, identity_of, make_pl
 from rosenblatt.estimators.perceptron import Perceptron
 from rosenblatt.estimators.table_encoder import CHOSEN, TableEncoder, from_1, measure_features
 from rosenblatt.exceptions import ClusterError, InputError, ModelFileError, ParameterError, ShapeError
-from rosenblatt.interrupts import interruptible
 from rosenblatt.learning.checkpoint import Checkpoint, Saved, restore
 from rosenblatt.learning.scaled import fold_state
 from rosenblatt.learning.state import Mixing, MixingWeights
@@ -39,6 +38,7 @@ from rosenblatt.locking import hold_lock
 from rosenblatt.parameters import check_choice, check_count, check_flag
 from rosenblatt.registry import abilities, classes_able
 from rosenblatt.rows.batch import require_two
+from rosenblatt.stopping import interruptible
 from rosenblatt.tables.in_memory import learn_table
 from rosenblatt.tables.preparation import Encoding
 from rosenblatt.tables.reading import Options

@@ -29,13 +29,12 @@ from rosenblatt.distributed.mixing import (
 from rosenblatt.distributed.partitioned import PartitionedBlocks
 from rosenblatt.distributed.parts import PartFacts, WorkerPart
 from rosenblatt.exceptions import NonFiniteError
-from rosenblatt.learning.linear import LinearModel
+from rosenblatt.learning.linear import LinearModel, Scheme
 from rosenblatt.learning.order import Blockwise
 from rosenblatt.learning.perceptron_fit import Keeper, PerceptronFit, wrong_rows
 from rosenblatt.learning.plan import Ask, Plan
-from rosenblatt.learning.recorder import Stretch
-from rosenblatt.learning.scheme import Scheme
 from rosenblatt.learning.state import Mixing, State
+from rosenblatt.learning.trace import Stretch
 from rosenblatt.learning.visitor import BlockVisitor, Tour, Visitor, row_weights
 from rosenblatt.loops.shuffle import seed_of_pass
 from rosenblatt.rows.batch import Batch

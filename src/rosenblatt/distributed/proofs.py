@@ -41,9 +41,9 @@ from rosenblatt.distributed.partitioned import PartitionedBlocks
 from rosenblatt.distributed.parts import WorkerPart
 from rosenblatt.distributed.sources import partition
 from rosenblatt.exceptions import NonFiniteError, ParameterError
-from rosenblatt.interrupts import interruptible
 from rosenblatt.rows.batch import Batch
 from rosenblatt.rows.features import Features, as_rows, require_finite
+from rosenblatt.stopping import interruptible
 from rosenblatt.typing import ColumnLike, Floats, Ints, MatrixLike
 
 __all__ = ["PlaneTest", "RowSample", "TwoSides", "certify", "first_rows", "rows_at", "test_plane", "verify"]

@@ -24,9 +24,9 @@ from rosenblatt.exceptions import (
     Term,
 )
 from rosenblatt.learning.checkpoint import Checkpoint, Saved
+from rosenblatt.learning.linear import Scheme
 from rosenblatt.learning.order import Blockwise, Order
 from rosenblatt.learning.plan import PerceptronRun, Plan
-from rosenblatt.learning.scheme import Scheme
 from rosenblatt.learning.state import State, is_wide
 from rosenblatt.learning.visitor import BlockVisitor, Visitor, hold_out
 from rosenblatt.loops.compilation import announce_compilation

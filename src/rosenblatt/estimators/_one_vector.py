@@ -16,25 +16,24 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt.codecs import Count, Maybe, Several, Text, VocabularyCodec
-from rosenblatt.estimators._declarations import PerceptronParameters
 from rosenblatt.estimators._features import ReadsTables
 from rosenblatt.estimators._fitting import progress_bar
 from rosenblatt.estimators._linear import READS_TABLES, Parts
 from rosenblatt.estimators._parameters import generator
 from rosenblatt.exceptions import InputError
-from rosenblatt.interrupts import interruptible
 from rosenblatt.learning.linear import overflow
 from rosenblatt.learning.one_vector import Part, VectorFit, VectorPlan, VectorRun, visit_once
 from rosenblatt.learning.order import make_order
 from rosenblatt.learning.plan import Predicts
-from rosenblatt.learning.recorder import Mistakes
 from rosenblatt.learning.state import State
 from rosenblatt.learning.stored_state import STATE
+from rosenblatt.learning.trace import Mistakes
 from rosenblatt.loops.layout import Log
 from rosenblatt.loops.passes import replay, scores
-from rosenblatt.parameters import Declared, learned, like, param
+from rosenblatt.parameters import Declared, PerceptronParameters, learned, like, param
 from rosenblatt.rows.batch import Vocabulary, are_mappings, as_weight, vector_row
 from rosenblatt.rows.features import Features, as_rows, require_finite
+from rosenblatt.stopping import interruptible
 from rosenblatt.typing import ColumnLike, Floats, MatrixLike, RowLike
 
 VECTOR: Parts = {

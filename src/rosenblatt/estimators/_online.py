@@ -15,10 +15,9 @@ from rosenblatt.estimators._fitting import publish_attributes
 from rosenblatt.estimators._linear import VisitingClassifier, warn_of_column
 from rosenblatt.estimators._parameters import check_classes, generator, require_same_classes
 from rosenblatt.exceptions import InputError, ParameterError
-from rosenblatt.learning.linear import score_of_row
+from rosenblatt.learning.linear import Scheme, score_of_row
 from rosenblatt.learning.online import OnlineModel
 from rosenblatt.learning.plan import PerceptronRun
-from rosenblatt.learning.scheme import Scheme
 from rosenblatt.learning.state import State, is_wide
 from rosenblatt.learning.stream import Stream
 from rosenblatt.loops.layout import Rows

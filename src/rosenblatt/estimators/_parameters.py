@@ -12,10 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from rosenblatt.exceptions import DataTypeError, LabelError, NonFiniteError, ParameterError, ShapeError
 from rosenblatt.learning.order import Order, make_order
-from rosenblatt.learning.recorder import Detail
 from rosenblatt.learning.state import State
 from rosenblatt.learning.stream import Balance
-from rosenblatt.learning.trace import Trace
+from rosenblatt.learning.trace import Detail, Trace
 from rosenblatt.loops.rules import Margins, Penalty, Rule, tie_shares
 from rosenblatt.parameters import is_kind
 from rosenblatt.rows.batch import label_weights, require_some_weight

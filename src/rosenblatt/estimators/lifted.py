@@ -12,27 +12,26 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from rosenblatt.codecs import Array
-from rosenblatt.estimators._declarations import RelatedParameters
 from rosenblatt.estimators._features import MIN_SCALE_RATIO
 from rosenblatt.estimators._fitting import conclude, make_plan, publish_attributes, whole
 from rosenblatt.estimators._linear import BATCH, VisitingClassifier, facts, hyperplane_state, warn_of_column
 from rosenblatt.exceptions import OrderError, ParameterError
-from rosenblatt.interrupts import interruptible
 from rosenblatt.learning.linear import LinearModel
 from rosenblatt.learning.order import Order, Visits
 from rosenblatt.learning.perceptron_fit import PerceptronFit
 from rosenblatt.learning.plan import PerceptronRun, Plan
-from rosenblatt.learning.recorder import Stretch
 from rosenblatt.learning.state import State
+from rosenblatt.learning.trace import Stretch
 from rosenblatt.learning.visitor import Visitor
 from rosenblatt.loops.layout import Log, Sides
 from rosenblatt.loops.passes import largest_square, train_lifted
 from rosenblatt.loops.screen import Shadow
 from rosenblatt.margins.softest import Limits, squared_hinge_minimum
-from rosenblatt.parameters import fixed, param
+from rosenblatt.parameters import RelatedParameters, fixed, param
 from rosenblatt.registry import built_in
 from rosenblatt.rows.batch import Batch, as_batch
 from rosenblatt.rows.reals import read_only
+from rosenblatt.stopping import interruptible
 from rosenblatt.typing import ColumnLike, Floats, MatrixLike
 
 # The lifted perceptron: every row gets a coordinate of its own, so that any set separates.

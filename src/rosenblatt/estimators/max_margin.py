@@ -15,7 +15,7 @@ from rosenblatt.estimators._features import also_scale
 from rosenblatt.estimators._fitting import list_numbers
 from rosenblatt.estimators._linear import LinearClassifier, facts, hyperplane_state, warn_of_column
 from rosenblatt.exceptions import SOFT_MARGIN, Message, NotSeparableError, Term
-from rosenblatt.learning.scheme import Scheme
+from rosenblatt.learning.linear import Scheme
 from rosenblatt.learning.state import State
 from rosenblatt.margins.widest import Unfinished, max_margin
 from rosenblatt.parameters import Declared, param

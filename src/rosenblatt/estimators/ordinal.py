@@ -16,7 +16,6 @@ from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._one_vector import VECTOR, VECTOR_FIT, OneVector, finite, without_run
 from rosenblatt.estimators._parameters import check_classes, require_same_classes
 from rosenblatt.exceptions import LabelError, ParameterError, Term
-from rosenblatt.interrupts import interruptible
 from rosenblatt.learning.one_vector import Part, VectorFit, VectorRun
 from rosenblatt.learning.order import Blockwise
 from rosenblatt.learning.state import State
@@ -31,6 +30,7 @@ from rosenblatt.rows.batch import Vocabulary
 from rosenblatt.rows.features import Features
 from rosenblatt.rows.labels import as_labels, encode_labels
 from rosenblatt.rows.reals import read_only
+from rosenblatt.stopping import interruptible
 from rosenblatt.tables.blocks import Blocks
 from rosenblatt.tables.scaling import Scaling
 from rosenblatt.typing import ColumnLike, Floats, MatrixLike, RowLike
@@ -150,7 +150,7 @@ class OrdinalPerceptron(ClassifierMixin, OneVector):  # type: ignore[misc]
         Parameters
         ----------
         blocks : Blocks
-            See `rosenblatt.tables.source.Source.blocks`.
+            See `rosenblatt.tables.file_source.Source.blocks`.
         """
         with interruptible():
             self._check_parameters()

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rosenblatt.estimators._declarations import OwnRuleParameters, PassiveParameters, PerceptronParameters
 from rosenblatt.estimators._fitting import (
     Before,
     Drawn,
@@ -29,7 +28,6 @@ from rosenblatt.estimators._linear import perceptron_state, warn_of_column
 from rosenblatt.estimators._online import OnlineLearning
 from rosenblatt.estimators._parameters import check_penalty
 from rosenblatt.exceptions import LabelError, ParameterError, Remedy, Term
-from rosenblatt.interrupts import interruptible
 from rosenblatt.learning.checkpoint import Checkpoint, restore
 from rosenblatt.learning.perceptron_fit import PerceptronFit
 from rosenblatt.learning.plan import Ask, PerceptronRun, Plan, Prove
@@ -37,10 +35,19 @@ from rosenblatt.learning.scaled import fold_state
 from rosenblatt.learning.state import State
 from rosenblatt.locking import hold_lock
 from rosenblatt.loops.rules import Passive, Rule
-from rosenblatt.parameters import Declared, check_count, check_flag, learned
+from rosenblatt.parameters import (
+    Declared,
+    OwnRuleParameters,
+    PassiveParameters,
+    PerceptronParameters,
+    check_count,
+    check_flag,
+    learned,
+)
 from rosenblatt.registry import built_in, class_of, name_of
 from rosenblatt.rows.batch import Batch, as_batch, require_two
 from rosenblatt.rows.reals import read_only
+from rosenblatt.stopping import interruptible
 from rosenblatt.tables.blocks import Blocks
 from rosenblatt.threads import using
 from rosenblatt.typing import ColumnLike, Floats, Ints, MatrixLike
@@ -144,7 +151,7 @@ class PerceptronCore(PerceptronParameters, OnlineLearning):
         Parameters
         ----------
         blocks : Blocks
-            Those of ``rosenblatt.open_data(…).blocks()``; see `rosenblatt.tables.source.Source.blocks`.
+            Those of ``rosenblatt.open_data(…).blocks()``; see `rosenblatt.tables.file_source.Source.blocks`.
         checkpoint : path or None
             A file for the state of training, written after passes and every minute within long ones. It stays
             after the end; `rosenblatt.learning.checkpoint.discard` removes it once the model is saved. Only its

@@ -21,17 +21,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from rosenblatt.estimators._declarations import RelatedParameters
 from rosenblatt.estimators._fitting import conclude, make_plan, publish_attributes, whole
 from rosenblatt.estimators._linear import BATCH, VisitingClassifier, facts, hyperplane_state, warn_of_column
 from rosenblatt.exceptions import ParameterError
-from rosenblatt.interrupts import interruptible
 from rosenblatt.learning.linear import LinearModel
 from rosenblatt.learning.order import Visits
 from rosenblatt.learning.perceptron_fit import PerceptronFit
 from rosenblatt.learning.plan import PerceptronRun, Plan
-from rosenblatt.learning.recorder import Stretch
 from rosenblatt.learning.state import State, overflow_error
+from rosenblatt.learning.trace import Stretch
 from rosenblatt.learning.visitor import BLOCK_VALUES, Visitor
 from rosenblatt.loops import passes
 from rosenblatt.loops._jit import Kind, inline, jit, verb
@@ -39,10 +37,11 @@ from rosenblatt.loops.layout import Log, Order, Rows, Sides, Targets, oriented
 from rosenblatt.loops.rows import dot, dots, look_ahead
 from rosenblatt.loops.rules import Rule
 from rosenblatt.loops.visits import decide, follow, take
-from rosenblatt.parameters import param
+from rosenblatt.parameters import RelatedParameters, param
 from rosenblatt.registry import built_in
 from rosenblatt.rows.batch import Batch, as_batch
 from rosenblatt.rows.features import require_finite
+from rosenblatt.stopping import interruptible
 from rosenblatt.typing import ColumnLike, Floats, Ints, MatrixLike
 
 VISIT, READ, ENOUGH = 0, 1, 2

@@ -11,21 +11,29 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt.codecs import Flag
-from rosenblatt.estimators._declarations import PerceptronParameters
 from rosenblatt.estimators._features import also_scale
 from rosenblatt.estimators._linear import LinearClassifier, facts, hyperplane_state, warn_of_column
 from rosenblatt.estimators._parameters import generator
 from rosenblatt.exceptions import ParameterError, Remedy
-from rosenblatt.interrupts import interruptible
-from rosenblatt.learning.scheme import Scheme
+from rosenblatt.learning.linear import Scheme
 from rosenblatt.learning.state import State
 from rosenblatt.loops.descent import Hinge, Logistic, Loss, SquaredHinge
 from rosenblatt.margins.softest import Limits, SoftPlan, SoftSolution, fit, weights
 from rosenblatt.margins.stochastic import DescentSettings
-from rosenblatt.parameters import Declared, check_number, check_share, learned, like, param, positional
+from rosenblatt.parameters import (
+    Declared,
+    PerceptronParameters,
+    check_number,
+    check_share,
+    learned,
+    like,
+    param,
+    positional,
+)
 from rosenblatt.registry import built_in
 from rosenblatt.rows.batch import Batch, as_batch, class_weights
 from rosenblatt.rows.memory import require_features
+from rosenblatt.stopping import interruptible
 from rosenblatt.typing import ColumnLike, Floats, MatrixLike
 
 DESCENTS = ("sgd", "batch")

@@ -22,12 +22,12 @@ from rosenblatt.rows.features import Features, is_sparse
 from rosenblatt.rows.memory import require_memory
 from rosenblatt.rows.reals import read_only
 from rosenblatt.tables.blocks import BLOCK_BYTES, Builder
+from rosenblatt.tables.file_source import ReadAgainError, Source
 from rosenblatt.tables.in_memory import learn_sparse, learn_table
 from rosenblatt.tables.preparation import Encoding
 from rosenblatt.tables.reading import MISSING_RULES, MOST_BITS, Column, Options, runs_of
 from rosenblatt.tables.recipe import ROLES, Recipe, SparseRecipe, TableRecipe
 from rosenblatt.tables.scaling import Filling, Statistics, Transformation, Weighting, mark_missing
-from rosenblatt.tables.source import ReadAgainError, Source
 
 __all__ = ["CHOSEN", "chosen", "from_1", "plain_parameters", "words"]
 

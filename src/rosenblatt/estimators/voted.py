@@ -9,19 +9,18 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from rosenblatt.codecs import Several, StateSchema, require
-from rosenblatt.estimators._declarations import RelatedParameters
 from rosenblatt.estimators._fitting import conclude, make_plan, whole
 from rosenblatt.estimators._linear import RUN, warn_of_column, without_long_trace
 from rosenblatt.estimators._online import OnlineLearning
-from rosenblatt.interrupts import interruptible
 from rosenblatt.learning.perceptron_fit import fit
 from rosenblatt.learning.stored_streams import HYPOTHESES, link_online, online_parts, require_votes
 from rosenblatt.learning.vote import Hypotheses, VotedModel, VotedStream, hypotheses_of
-from rosenblatt.parameters import fixed, param
+from rosenblatt.parameters import RelatedParameters, fixed, param
 from rosenblatt.registry import built_in
 from rosenblatt.rows.batch import as_batch
 from rosenblatt.rows.features import Features
 from rosenblatt.rows.reals import read_only
+from rosenblatt.stopping import interruptible
 from rosenblatt.typing import ColumnLike, Floats, Ints, MatrixLike, RowLike
 
 

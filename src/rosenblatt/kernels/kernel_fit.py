@@ -23,9 +23,8 @@ from rosenblatt.kernels.values import CachedRows, Kernel
 from rosenblatt.learning.order import Visits
 from rosenblatt.learning.perceptron_fit import PerceptronFit
 from rosenblatt.learning.plan import PerceptronRun, Plan
-from rosenblatt.learning.recorder import Stretch
 from rosenblatt.learning.stream import Stream, Target
-from rosenblatt.learning.trace import Trace
+from rosenblatt.learning.trace import Stretch, Trace
 from rosenblatt.learning.visitor import Visitor
 from rosenblatt.loops.layout import CSR, Log, Rows
 from rosenblatt.loops.screen import Shadow

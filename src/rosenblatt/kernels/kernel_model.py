@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from rosenblatt.kernels.kernel_state import NOT_OF_A_SET, NOVEL, Budget, KernelState, extend_inverse, shares
 from rosenblatt.kernels.points import Points
 from rosenblatt.kernels.values import Kernel
-from rosenblatt.learning.linear import overflow
-from rosenblatt.learning.scheme import ClassModel, Scheme
+from rosenblatt.learning.linear import ClassModel, Scheme, overflow
 from rosenblatt.rows.features import Features, require_finite, require_width
 from rosenblatt.rows.memory import require_memory
 from rosenblatt.typing import Floats

@@ -12,13 +12,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
 from rosenblatt.codecs import StateSchema, require, require_width
-from rosenblatt.estimators._declarations import PerceptronParameters
 from rosenblatt.estimators._fitting import Before, conclude, make_plan, require_same_problem, whole
 from rosenblatt.estimators._linear import DRAWN, RUN, warn_of_column, without_long_trace
 from rosenblatt.estimators._online import OnlineLearning
 from rosenblatt.estimators._parameters import generator
 from rosenblatt.exceptions import KernelWarning, ParameterError, ShapeError
-from rosenblatt.interrupts import interruptible
 from rosenblatt.kernels.kernel_file import KERNEL, KERNEL_STATE, KERNEL_STREAMS, KERNEL_TRACE
 from rosenblatt.kernels.kernel_fit import KernelPlan, KernelStream, digest_of, fit_kernel
 from rosenblatt.kernels.kernel_model import KernelModel, points_of
@@ -27,17 +25,17 @@ from rosenblatt.kernels.points import Points
 from rosenblatt.kernels.psd import COMPUTED, is_psd
 from rosenblatt.kernels.space import Space, space_of
 from rosenblatt.kernels.values import Kernel, Linear, Precomputed, as_kernel
-from rosenblatt.learning.linear import overflow
+from rosenblatt.learning.linear import Scheme, overflow
 from rosenblatt.learning.plan import Plan
-from rosenblatt.learning.scheme import Scheme
 from rosenblatt.learning.stored_state import require_problem
 from rosenblatt.learning.stored_streams import link_stream, online_parts
 from rosenblatt.learning.stream import Stream
-from rosenblatt.parameters import fixed, learned, param, positional
+from rosenblatt.parameters import PerceptronParameters, fixed, learned, param, positional
 from rosenblatt.registry import built_in
 from rosenblatt.rows.batch import Batch, as_batch
 from rosenblatt.rows.features import Features, require_finite
 from rosenblatt.rows.reals import protect, read_only
+from rosenblatt.stopping import interruptible
 from rosenblatt.typing import ColumnLike, Floats, Ints, MatrixLike, RowLike
 
 if TYPE_CHECKING:

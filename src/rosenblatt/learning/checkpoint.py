@@ -35,9 +35,9 @@ from rosenblatt.codecs import (
 from rosenblatt.exceptions import ModelFileError, ParameterError
 from rosenblatt.learning.fit_loop import Complete
 from rosenblatt.learning.perceptron_fit import PerceptronFit
-from rosenblatt.learning.recorder import Mistakes
 from rosenblatt.learning.state import State
 from rosenblatt.learning.stored_state import States
+from rosenblatt.learning.trace import Mistakes
 from rosenblatt.locking import InUseError, hold_lock
 from rosenblatt.stopping import Tolerance, Validation
 from rosenblatt.typing import Ints

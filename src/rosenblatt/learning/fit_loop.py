@@ -7,9 +7,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sized
 from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
-from rosenblatt.interrupts import stop_if_interrupted
 from rosenblatt.loops.compilation import seconds_compiling
-from rosenblatt.stopping import StopReason, Validation
+from rosenblatt.stopping import StopReason, Validation, stop_if_interrupted
 
 
 class Carried(Protocol):

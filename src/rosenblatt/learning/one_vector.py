@@ -10,8 +10,8 @@ import numpy as np
 
 from rosenblatt.learning.fit_loop import FitLoop
 from rosenblatt.learning.plan import Callback, PassReport, Predicts
-from rosenblatt.learning.recorder import Mistakes, Recorder, Stretch
 from rosenblatt.learning.state import State, overflow_error
+from rosenblatt.learning.trace import Mistakes, Recorder, Stretch
 from rosenblatt.loops import passes
 from rosenblatt.loops.layout import Log
 from rosenblatt.rows.features import Features, require_finite

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from rosenblatt.codecs import Codec, Context, Maybe, Tensors
 from rosenblatt.exceptions import ParameterError
+from rosenblatt.learning.linear import Scheme
 from rosenblatt.learning.plan import Model
-from rosenblatt.learning.scheme import Scheme
 from rosenblatt.learning.state import State
 from rosenblatt.learning.stored_streams import link_online, online_parts
 from rosenblatt.learning.stream import Stream

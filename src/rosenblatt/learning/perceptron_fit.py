@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from rosenblatt.learning.fit_loop import Complete, FitLoop
 from rosenblatt.learning.linear import LinearModel
 from rosenblatt.learning.plan import Cycles, Model, PassReport, PerceptronRun, Plan
-from rosenblatt.learning.recorder import Curve, Recorder, Stretch
 from rosenblatt.learning.state import State, overflow_error
-from rosenblatt.learning.trace import Trace
+from rosenblatt.learning.trace import Curve, Recorder, Stretch, Trace
 from rosenblatt.learning.visitor import MISTAKE_RATE, Visitor
 from rosenblatt.loops.rules import is_plain, margin_of
 from rosenblatt.rows.batch import Batch

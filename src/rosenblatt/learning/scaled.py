@@ -14,6 +14,7 @@ from rosenblatt.loops.rules import Averaging
 from rosenblatt.rows.batch import Batch, Chunk
 from rosenblatt.tables.blocks import Blocks, Change, MemoryBlocks, protect_rows
 from rosenblatt.tables.collect import fingerprint_of, measure
+from rosenblatt.tables.file_source import Source
 from rosenblatt.tables.recipe import TableRecipe
 from rosenblatt.tables.scaling import (
     Facts,
@@ -25,7 +26,6 @@ from rosenblatt.tables.scaling import (
     mark_missing,
     writable,
 )
-from rosenblatt.tables.source import Source
 from rosenblatt.typing import Ints
 
 __all__ = ["MarkedBlocks", "ScaledBlocks", "fold_state", "mark_gaps", "transform_blocks"]

@@ -36,13 +36,13 @@ from rosenblatt.learning.stored_state import (
     LABELS,
     LINEAR_MODEL,
     PENALTY,
+    RECORDER,
     SIDE,
     STATE,
     require_hyperplanes,
     require_memory_of,
     require_shape,
 )
-from rosenblatt.learning.stored_trace import RECORDER
 from rosenblatt.learning.stream import Balance, Stream
 from rosenblatt.learning.vote import Hypotheses, VotedStream
 from rosenblatt.loops.layout import CSR

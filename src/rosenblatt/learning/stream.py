@@ -16,13 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.exceptions import LabelError
-from rosenblatt.learning.linear import LinearModel, score_of_row
+from rosenblatt.learning.linear import LinearModel, Scheme, score_of_row
 from rosenblatt.learning.order import Cyclic
 from rosenblatt.learning.plan import Model, Plan
-from rosenblatt.learning.recorder import Detail, Recorder, Stretch
-from rosenblatt.learning.scheme import Scheme
 from rosenblatt.learning.state import State, overflow_error
-from rosenblatt.learning.trace import Trace
+from rosenblatt.learning.trace import Detail, Recorder, Stretch, Trace
 from rosenblatt.learning.visitor import Visitor
 from rosenblatt.loops.decay import train_shrinking
 from rosenblatt.loops.layout import Direct, Log, Machines, Rows, Sides, Targets

@@ -11,11 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.exceptions import InputError
-from rosenblatt.learning.linear import LinearModel
-from rosenblatt.learning.recorder import Mistakes
-from rosenblatt.learning.scheme import Scheme
+from rosenblatt.learning.linear import LinearModel, Scheme
 from rosenblatt.learning.state import State
-from rosenblatt.learning.trace import require_sound
+from rosenblatt.learning.trace import Mistakes, require_sound
 from rosenblatt.loops.layout import CSR
 from rosenblatt.loops.rules import tie_shares
 from rosenblatt.typing import ColumnLike, Floats, MatrixLike

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from rosenblatt.exceptions import InputError, NonFiniteError, OrderError, WeightError
 from rosenblatt.learning.order import Blockwise, Visits
 from rosenblatt.learning.plan import Model, Plan
-from rosenblatt.learning.recorder import Stretch
 from rosenblatt.learning.state import State, overflow_error
+from rosenblatt.learning.trace import Stretch
 from rosenblatt.loops import passes, screen
 from rosenblatt.loops.decay import train_shrinking
 from rosenblatt.loops.layout import CSR, Log, Machines, Rows, Sides, Targets

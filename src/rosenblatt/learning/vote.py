@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.learning.linear import LinearModel, overflow
-from rosenblatt.learning.scheme import ClassModel, Scheme
+from rosenblatt.learning.linear import ClassModel, LinearModel, Scheme, overflow
 from rosenblatt.learning.state import State
 from rosenblatt.learning.stream import Stream, Target
 from rosenblatt.learning.trace import Trace

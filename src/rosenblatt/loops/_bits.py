@@ -6,21 +6,15 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
-
-from rosenblatt.loops._jit import inline
 
 if TYPE_CHECKING:
     from numba.core.base import BaseContext
     from numba.core.typing.context import Context as TypingContext
     from numba.core.typing.templates import Signature
 
-
-WORD = 2**64 - 1
-FIRST_FACTOR, SECOND_FACTOR = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB  # of SplitMix64
 
 _WORD = ir.IntType(64)
 
@@ -119,18 +113,3 @@ def float_of(_context: TypingContext, bits: types.Type) -> Any:
         return builder.bitcast(args[0], ir.DoubleType())
 
     return types.float64(types.uint64), codegen
-
-
-@inline
-def split_mix(bits: np.uint64) -> Any:
-    """Spread every bit over the whole word: the finaliser of SplitMix64 (Steele, Lea, Flood 2014)."""
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(FIRST_FACTOR)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(SECOND_FACTOR)
-    return bits ^ (bits >> np.uint64(31))
-
-
-def split_mix_plain(bits: int) -> int:
-    """Do what `split_mix` does, in Python."""
-    bits = (bits ^ (bits >> 30)) * FIRST_FACTOR & WORD
-    bits = (bits ^ (bits >> 27)) * SECOND_FACTOR & WORD
-    return bits ^ (bits >> 31)

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.loops._bits import count_below, eight_at, split_mix, trailing_zeros
+from rosenblatt.loops._bits import count_below, eight_at, trailing_zeros
 from rosenblatt.loops._jit import inline, jit
 from rosenblatt.loops.layout import Unsigned
+from rosenblatt.loops.shuffle import split_mix
 from rosenblatt.typing import Floats, Ints, Reals
 
 SEED = np.uint64(0x9E3779B97F4A7C15)

@@ -13,7 +13,6 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from rosenblatt.exceptions import LabelError, ParameterError, WeightError
-from rosenblatt.interrupts import stop_if_interrupted
 from rosenblatt.loops.descent import Hinge, Logistic, Loss, SquaredHinge
 from rosenblatt.loops.layout import CSR
 from rosenblatt.margins.coordinate import coordinate
@@ -25,6 +24,7 @@ from rosenblatt.margins.stochastic import DescentSettings, batch, pad_bias, stoc
 from rosenblatt.rows.batch import Batch
 from rosenblatt.rows.features import as_rows, require_finite
 from rosenblatt.rows.reals import show_value
+from rosenblatt.stopping import stop_if_interrupted
 from rosenblatt.typing import Floats, Ints
 
 # An active-set method for the ℓ₁ penalty, which leaves most weights at zero: solve with few features, add more.

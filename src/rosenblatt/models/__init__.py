@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from rosenblatt.models.files import load, save
+from rosenblatt.models.files import SCHEMA, StoredModel, load, open_model, save
 from rosenblatt.models.opened import OpenedModel
-from rosenblatt.models.stored import SCHEMA, StoredModel, open_model
 
 __all__ = ["SCHEMA", "OpenedModel", "StoredModel", "load", "open_model", "save"]

@@ -125,7 +125,7 @@ class _Graph:
 
 
 def _graph(model: Any, onnx: Any, dtype: np.dtype[Any]) -> Any:
-    from rosenblatt.models.steps import take_apart
+    from rosenblatt.models.files import take_apart
 
     preparation, learner = take_apart(model)
     name = type(learner).__name__

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rosenblatt.calibration import Calibration
 from rosenblatt.evaluation import Evaluation, RegressionEvaluation, Seen, class_code, evaluate
 from rosenblatt.exceptions import LabelError, ParameterError, Remedy
-from rosenblatt.models.stored import EstimatorPredictor, Predictor, StoredModel, names_of, open_model
+from rosenblatt.models.files import EstimatorPredictor, Predictor, StoredModel, names_of, open_model
 from rosenblatt.registry import abilities
 from rosenblatt.rows.batch import Batch
 from rosenblatt.rows.features import Features
@@ -101,7 +101,7 @@ class OpenedModel:
 
         from rosenblatt.estimators._features import ReadsTables
         from rosenblatt.estimators.calibrated import CalibratedModel
-        from rosenblatt.models.steps import take_apart
+        from rosenblatt.models.files import take_apart
 
         calibration = None
         if isinstance(model, CalibratedModel):

@@ -11,7 +11,7 @@ from rosenblatt.learning.online import OnlineModel
 from rosenblatt.learning.stored_streams import link_online, online_parts
 from rosenblatt.learning.stream import Stream
 from rosenblatt.loops import rules
-from rosenblatt.models.stored import StoredModel
+from rosenblatt.models.files import StoredModel
 from rosenblatt.registry import BUILT_IN
 
 __all__ = ["StreamedLearner", "read_streamed"]
@@ -32,7 +32,7 @@ def read_streamed(stored: StoredModel) -> StreamedLearner | None:
     --------
     >>> from tempfile import TemporaryDirectory
     >>> import rosenblatt as rb
-    >>> from rosenblatt.models.stored import open_model
+    >>> from rosenblatt.models.files import open_model
     >>> with TemporaryDirectory() as folder:
     ...     rb.save(rb.Perceptron().learn_one([1.0], "no").learn_one([2.0], "yes"), f"{folder}/m")
     ...     read_streamed(open_model(f"{folder}/m")).stream.seen

@@ -16,14 +16,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
-from rosenblatt.estimators._declarations import PerceptronParameters
 from rosenblatt.estimators._features import ReadsTables, also_scale
 from rosenblatt.estimators._fitting import Before, Drawn, draw, progress_bar, require_same_data
 from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._parameters import generator
 from rosenblatt.exceptions import InputError, ParameterError, WeightError
 from rosenblatt.learning.order import make_order
-from rosenblatt.learning.recorder import Curve
+from rosenblatt.learning.trace import Curve
 from rosenblatt.learning.visitor import row_weights
 from rosenblatt.margins.matrix import scaled_rows
 from rosenblatt.networks.backpropagation import Adam, Momentum
@@ -38,7 +37,15 @@ from rosenblatt.networks.network_fit import (
     NetworkState,
     begin,
 )
-from rosenblatt.parameters import Declared, check_callbacks, check_count, learned, like, param
+from rosenblatt.parameters import (
+    Declared,
+    PerceptronParameters,
+    check_callbacks,
+    check_count,
+    learned,
+    like,
+    param,
+)
 from rosenblatt.rows.batch import Batch, as_weight, class_weights
 from rosenblatt.rows.features import Features, as_rows, require_finite
 from rosenblatt.rows.labels import as_labels, as_measurements, encode_labels

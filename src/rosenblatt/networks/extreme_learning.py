@@ -24,7 +24,6 @@ from rosenblatt.codecs import (
     Text,
     require,
 )
-from rosenblatt.estimators._declarations import PerceptronParameters
 from rosenblatt.estimators._features import ReadsTables, predicting, tags_of_task
 from rosenblatt.estimators._linear import READS_TABLES, warn_of_column
 from rosenblatt.estimators._parameters import (
@@ -37,7 +36,7 @@ from rosenblatt.learning.stored_state import LABELS
 from rosenblatt.learning.stored_streams import require_names
 from rosenblatt.loops.layout import PAIR, oriented
 from rosenblatt.networks.multilayer_perceptron import LARGE_WEIGHT_COUNT, WEIGHTS_A_VALUE
-from rosenblatt.parameters import Declared, learned, like, param, positional
+from rosenblatt.parameters import Declared, PerceptronParameters, learned, like, param, positional
 from rosenblatt.registry import built_in
 from rosenblatt.rows.batch import as_weight
 from rosenblatt.rows.features import Features, as_rows, require_finite

@@ -24,20 +24,28 @@ from rosenblatt.codecs import (
     StateSchema,
     require,
 )
-from rosenblatt.estimators._declarations import PerceptronParameters
 from rosenblatt.estimators._features import ReadsTables, predicting
 from rosenblatt.estimators._linear import READS_TABLES, warn_of_column
 from rosenblatt.estimators._parameters import generator
 from rosenblatt.estimators.perceptron import Perceptron
 from rosenblatt.exceptions import ParameterError, TrainingOverflowError
-from rosenblatt.interrupts import interruptible
 from rosenblatt.learning.stored_streams import require_names
-from rosenblatt.parameters import Declared, check_count, check_number, learned, like, param, positional
+from rosenblatt.parameters import (
+    Declared,
+    PerceptronParameters,
+    check_count,
+    check_number,
+    learned,
+    like,
+    param,
+    positional,
+)
 from rosenblatt.registry import built_in
 from rosenblatt.rows.batch import vector_row
 from rosenblatt.rows.features import Features, as_rows, require_finite
 from rosenblatt.rows.memory import require_neurons
 from rosenblatt.rows.reals import read_only
+from rosenblatt.stopping import interruptible
 from rosenblatt.typing import ColumnLike, Floats, Ints, MatrixLike, RowLike
 
 # A retina of photocells, which sees images of any size.

@@ -19,7 +19,6 @@ from rosenblatt.estimators._parameters import (
     require_same_classes,
 )
 from rosenblatt.exceptions import ParameterError, Remedy
-from rosenblatt.interrupts import interruptible
 from rosenblatt.learning.order import Cyclic
 from rosenblatt.networks import base as shared
 from rosenblatt.networks.base import ReportedNetwork
@@ -40,6 +39,7 @@ from rosenblatt.parameters import check_count, learned, param, positional
 from rosenblatt.registry import built_in
 from rosenblatt.rows.features import Features
 from rosenblatt.rows.memory import format_bytes
+from rosenblatt.stopping import interruptible
 from rosenblatt.typing import ColumnLike, MatrixLike
 
 HIDDEN = ("logistic", "tanh", "relu", "identity")

@@ -11,7 +11,6 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from rosenblatt.codecs import StateSchema, require
 from rosenblatt.estimators._parameters import generator
 from rosenblatt.exceptions import ParameterError
-from rosenblatt.interrupts import interruptible
 from rosenblatt.networks import base as shared
 from rosenblatt.networks.base import NetworkEstimator
 from rosenblatt.networks.layers import Coding, GainControl, Layer, LogSquare, Network, ReLU, n_parameters, parts
@@ -30,6 +29,7 @@ from rosenblatt.registry import built_in
 from rosenblatt.rows.batch import as_weight
 from rosenblatt.rows.features import as_rows, require_finite
 from rosenblatt.rows.reals import read_only
+from rosenblatt.stopping import interruptible
 from rosenblatt.typing import ColumnLike, Floats, MatrixLike
 
 POOLED_CELLS = 10

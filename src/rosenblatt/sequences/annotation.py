@@ -10,6 +10,7 @@ from typing import Any
 
 from rosenblatt.certify.certificate import Verification
 from rosenblatt.certify.proof_reader import verify_sentences
+from rosenblatt.escaping import count
 from rosenblatt.exceptions import FormatError, ParameterError, Remedy, join_messages
 from rosenblatt.sequences.exchanges import Inconsistency, Place
 from rosenblatt.sequences.sentence_proof import SequenceAnswer, SequenceInseparable
@@ -19,7 +20,6 @@ from rosenblatt.sequences.tagger_tasks import open_annotated
 from rosenblatt.tables.formats import corpus_format
 from rosenblatt.tasks.data import Log, log_info, show_data
 from rosenblatt.tasks.data import Place as FilePlace
-from rosenblatt.tasks.plain_text import count
 
 __all__ = ["CorpusCertificate", "certify_corpus", "check_corpus"]
 

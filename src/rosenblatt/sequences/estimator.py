@@ -16,13 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from rosenblatt.estimators._declarations import PerceptronParameters
 from rosenblatt.estimators._fitting import progress_bar
 from rosenblatt.estimators._parameters import generator
 from rosenblatt.exceptions import LabelError, ParameterError, Remedy
-from rosenblatt.interrupts import interruptible
 from rosenblatt.learning.plan import Predicts
-from rosenblatt.parameters import Declared, check_count, like, param
+from rosenblatt.parameters import Declared, PerceptronParameters, check_count, like, param
 from rosenblatt.registry import built_in
 from rosenblatt.rows.batch import single_weight
 from rosenblatt.rows.labels import as_labels
@@ -42,6 +40,7 @@ from rosenblatt.sequences.tagger_fit import UPDATES, SequenceFit, SequencePlan, 
 from rosenblatt.sequences.tagger_model import SequenceModel, SequenceState, with_triples
 from rosenblatt.sequences.tagger_trace import SequenceTrace, steps_of
 from rosenblatt.sequences.templates import HashedTemplates, TemplateVocabulary, as_templates
+from rosenblatt.stopping import interruptible
 from rosenblatt.tables.reading import MOST_BITS
 from rosenblatt.typing import Floats, Ints
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from rosenblatt.atomic import replacing
-from rosenblatt.escaping import ShowsText, json_text, printable
+from rosenblatt.escaping import ShowsText, count, json_text, percent, printable
 from rosenblatt.exceptions import InputError, ParameterError, Remedy
 from rosenblatt.loops.compilation import Seconds
 from rosenblatt.models.files import load
@@ -36,7 +36,6 @@ from rosenblatt.tasks.data import (
     require_no_options,
     show_data,
 )
-from rosenblatt.tasks.plain_text import count, percent
 from rosenblatt.tasks.summary import ENDINGS
 from rosenblatt.tasks.training import Training, TrainingResult, named_learner
 

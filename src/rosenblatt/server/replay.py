@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import msgspec
 
 from rosenblatt.exceptions import RosenblattError, StorageError
-from rosenblatt.models.stored import open_model
+from rosenblatt.models.files import open_model
 from rosenblatt.server.events import EraseEvent, LearnEvent, RollbackEvent, decode_event
 from rosenblatt.server.journal import DISK, Journal, StoredEvent, StoredSnapshot
 from rosenblatt.server.messages import LearnAnswer, RefusedRow, RequestError

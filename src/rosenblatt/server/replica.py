@@ -15,7 +15,7 @@ import numpy as np
 
 from rosenblatt.exceptions import InputError, PredictionOverflowError, TrainingOverflowError
 from rosenblatt.learning.online import OnlineModel
-from rosenblatt.models.stored import StoredModel
+from rosenblatt.models.files import StoredModel
 from rosenblatt.rows.features import Features
 from rosenblatt.server.events import LearnEvent, join_events
 

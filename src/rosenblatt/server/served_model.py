@@ -19,8 +19,7 @@ import numpy as np
 
 from rosenblatt.exceptions import InputError, ParameterError, Remedy, RosenblattError
 from rosenblatt.kernels.kernel_state import KernelState
-from rosenblatt.models.files import write_model
-from rosenblatt.models.stored import StoredModel, open_model
+from rosenblatt.models.files import StoredModel, open_model, write_model
 from rosenblatt.models.streamed import StreamedLearner, read_streamed
 from rosenblatt.rows.batch import Vocabulary, are_mappings
 from rosenblatt.rows.features import Features, as_rows, require_finite

@@ -17,8 +17,8 @@ from rosenblatt.loops.layout import CSR, Rows, Unsigned
 from rosenblatt.rows.batch import Batch, Chunk
 from rosenblatt.rows.labels import MOST_FRACTIONS, continuous, factorize, one_a_row, require_classes
 from rosenblatt.rows.reals import EXACT_BITS, read_only, show_value
+from rosenblatt.tables.file_source import Source
 from rosenblatt.tables.scaling import NOTHING, DataSummary, Facts, Statistics
-from rosenblatt.tables.source import Source
 from rosenblatt.typing import Ints, Reals
 
 __all__ = ["Blocks", "Change", "MemoryBlocks"]
@@ -126,7 +126,7 @@ def pieces(array: NDArray[Any]) -> Iterator[Bytes]:
 
 def checksum(arrays: list[NDArray[Any]]) -> str:
     """Return the checksum of arrays as they lie in a file."""
-    from rosenblatt.loops.checksum import LANES, absorb, combine
+    from rosenblatt.loops.shuffle import LANES, absorb, combine
 
     lanes = np.zeros(LANES, np.uint64)
     for array in arrays:

@@ -44,10 +44,10 @@ from rosenblatt.codecs import (
     wrong,
 )
 from rosenblatt.exceptions import FormatError, ParameterError, Remedy, StorageError
-from rosenblatt.interrupts import stop_if_interrupted
 from rosenblatt.loops.layout import CSR
 from rosenblatt.rows.batch import Batch
 from rosenblatt.rows.memory import format_bytes
+from rosenblatt.stopping import stop_if_interrupted
 from rosenblatt.tables.blocks import (
     ALIGNMENT_BYTES,
     INDEX_TYPES,

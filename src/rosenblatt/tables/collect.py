@@ -36,9 +36,9 @@ from rosenblatt.tables.blocks import (
     stored_arrays,
 )
 from rosenblatt.tables.cache import LIVE_ITEMS, CachedBlocks, CacheWriter, StaleError, ahead, require_replaceable
+from rosenblatt.tables.file_source import Known, ReadAgainError, Source
 from rosenblatt.tables.recipe import Recipe
 from rosenblatt.tables.scaling import DataSummary, Facts, Statistics, Weighting, digest
-from rosenblatt.tables.source import Known, ReadAgainError, Source
 from rosenblatt.threads import ordered
 from rosenblatt.typing import Ints
 

@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 from rosenblatt.exceptions import FormatError, ParameterError, Remedy
 from rosenblatt.rows.batch import Chunk
 from rosenblatt.tables.data_file import DataFile
-from rosenblatt.tables.file_source import FileSource
+from rosenblatt.tables.file_source import FileSource, ReadAgainError
 from rosenblatt.tables.formats import Format
 from rosenblatt.tables.reading import Options
 from rosenblatt.tables.recipe import SparseRecipe
-from rosenblatt.tables.source import ReadAgainError
 from rosenblatt.tables.svmlight_plain import ZeroIndexError
 from rosenblatt.typing import Ints
 

@@ -10,12 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.escaping import ShowsText, printable
+from rosenblatt.escaping import ShowsText, align_columns, count, number, printable
+from rosenblatt.models.files import Predictor, StoredModel, open_model
 from rosenblatt.models.opened import OpenedModel
-from rosenblatt.models.stored import Predictor, StoredModel, open_model
 from rosenblatt.registry import defaults_of
 from rosenblatt.tasks.data import TAGGER, Place
-from rosenblatt.tasks.plain_text import align_columns, count, number
 
 __all__ = ["ModelContents", "NamedWeight", "inspect_model"]
 

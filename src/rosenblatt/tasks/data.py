@@ -22,16 +22,16 @@ from numpy.typing import NDArray
 
 from rosenblatt.codecs import LARGEST_HEADER
 from rosenblatt.exceptions import FormatError, ModelFileError, ParameterError, Remedy
+from rosenblatt.models.files import StoredModel
 from rosenblatt.models.opened import OpenedModel
-from rosenblatt.models.stored import StoredModel
 from rosenblatt.rooms import find
 from rosenblatt.rows.labels import ContinuousLabelError
 from rosenblatt.rows.memory import require_features
 from rosenblatt.rows.reals import show_value as as_shown
+from rosenblatt.tables.file_source import Source
 from rosenblatt.tables.formats import CORPUS_FORMATS, named_corpus_format
 from rosenblatt.tables.reading import Missing, Options
 from rosenblatt.tables.recipe import Recipe, TableRecipe
-from rosenblatt.tables.source import Source
 from rosenblatt.tables.table import MISSING_NAMES, NUMERAL
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from rosenblatt.rows.labels import encode_labels
 from rosenblatt.rows.pairs import PairEvaluation, as_groups
 from rosenblatt.tables.collect import fingerprint_of
 from rosenblatt.tables.data_file import closed_on_error
-from rosenblatt.tables.source import Source
+from rosenblatt.tables.file_source import Source
 from rosenblatt.tasks.data import (
     Log,
     all_rows,

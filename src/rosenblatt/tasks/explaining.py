@@ -18,19 +18,18 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.escaping import Html, html_bar, html_card, html_table
+from rosenblatt.escaping import Html, align_columns, count, html_bar, html_card, html_table, number
 from rosenblatt.exceptions import InputError, LabelError, ParameterError
 from rosenblatt.kernels.kernel_model import KernelModel
-from rosenblatt.learning.linear import LinearModel
-from rosenblatt.learning.scheme import Scheme
+from rosenblatt.learning.linear import LinearModel, Scheme
 from rosenblatt.learning.vote import VotedModel
 from rosenblatt.loops.layout import CSR
+from rosenblatt.models.files import EstimatorPredictor, Predictor
 from rosenblatt.models.opened import OpenedModel
-from rosenblatt.models.stored import EstimatorPredictor, Predictor
 from rosenblatt.rows.features import Features, as_rows
+from rosenblatt.tables.file_source import Source
 from rosenblatt.tables.online_scaling import OnlineScaling
 from rosenblatt.tables.preparation import Encoding, Standardisation, UnitLength, require_names
-from rosenblatt.tables.source import Source
 from rosenblatt.tasks.data import (
     Log,
     describe_reading,
@@ -40,7 +39,6 @@ from rosenblatt.tasks.data import (
     require_no_options,
     source_for,
 )
-from rosenblatt.tasks.plain_text import align_columns, count, number
 from rosenblatt.typing import Floats
 
 __all__ = ["Explanation", "RowExplanation", "explain", "machines_of"]

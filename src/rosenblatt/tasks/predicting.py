@@ -14,7 +14,7 @@ from rosenblatt.escaping import as_field, json_text, printable
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.rooms import find
 from rosenblatt.rows.features import Features
-from rosenblatt.tables.source import Source
+from rosenblatt.tables.file_source import Source
 from rosenblatt.tasks.data import (
     Data,
     Log,

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.escaping import ShowsText, printable
+from rosenblatt.escaping import ShowsText, count, number, percent, printable
 from rosenblatt.evaluation import Evaluation, RegressionEvaluation
 from rosenblatt.learning.linear import LinearModel
 from rosenblatt.loops.compilation import Seconds
 from rosenblatt.loops.passes import largest_square
 from rosenblatt.registry import abilities
 from rosenblatt.rows.pairs import PairEvaluation
-from rosenblatt.tasks.plain_text import count, number, percent
 from rosenblatt.typing import Floats, Ints
 
 if TYPE_CHECKING:

@@ -28,8 +28,7 @@ from rosenblatt.learning.scaled import transform_blocks
 from rosenblatt.learning.visitor import hold_out
 from rosenblatt.loops.compilation import Seconds, Stopwatch
 from rosenblatt.loops.layout import CSR
-from rosenblatt.models.files import write_model
-from rosenblatt.models.stored import EstimatorPredictor
+from rosenblatt.models.files import EstimatorPredictor, write_model
 from rosenblatt.registry import able_in_words, name_of
 from rosenblatt.rooms import find
 from rosenblatt.rows.batch import Batch
@@ -38,11 +37,11 @@ from rosenblatt.rows.pairs import PairEvaluation, as_groups
 from rosenblatt.tables.blocks import Blocks, MemoryBlocks
 from rosenblatt.tables.collect import collect, measure, weigh
 from rosenblatt.tables.data_file import closed_on_error
+from rosenblatt.tables.file_source import Source
 from rosenblatt.tables.online_scaling import Figures, OnlineScaling
 from rosenblatt.tables.preparation import Preparation, encoding_of
 from rosenblatt.tables.recipe import Recipe
 from rosenblatt.tables.scaling import Transformation, Weighting
-from rosenblatt.tables.source import Source
 from rosenblatt.tasks.data import (
     Log,
     Place,
@@ -358,7 +357,7 @@ class TrainingResult(ShowsText):
     def model(self) -> Any:
         """The whole model, as `rosenblatt.load` returns it: a scikit-learn pipeline, or the learner alone."""
         from rosenblatt.estimators.calibrated import CalibratedModel
-        from rosenblatt.models.steps import put_together
+        from rosenblatt.models.files import put_together
 
         learner = self.estimator._without_names() if self.preparation.steps else self.estimator
         model = put_together(self.preparation, learner)

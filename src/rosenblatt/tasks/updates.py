@@ -11,11 +11,11 @@ import numpy as np
 
 from rosenblatt import presets
 from rosenblatt.atomic import write_whole
+from rosenblatt.escaping import align_columns, number, vector
 from rosenblatt.exceptions import ParameterError, Remedy, join_messages
 from rosenblatt.rooms import find
 from rosenblatt.rows.batch import as_batch
 from rosenblatt.tasks.data import DataTable, Log, Place, log_info, read_table, require_no_options
-from rosenblatt.tasks.plain_text import align_columns, number, vector
 
 __all__ = ["RunUpdates", "trace_updates"]
 
