@@ -55,3 +55,20 @@ def test_a_report_says_whether_rows_were_seen_in_training(done, tmp_path, option
     page = re.sub(r"\s+", " ", (tmp_path / "r.html").read_text(encoding="utf-8"))
     assert words in page
     assert "Thresholds" in page
+
+
+def test_a_report_compares_scaled_training_with_its_bounds(done, tmp_path):
+    """The run replays on the rows as they were scaled; the page says how, and counts rows from 1."""
+    rows = [f"{1000 * k},{k % 7},{'yes' if k % 7 + k / 10 > 4 else 'no'}" for k in range(60)]
+    (tmp_path / "data.csv").write_text("\n".join(["income,age,good", *rows]), encoding="utf-8")
+    done("train", "data.csv", "-o", "m", "--learner", "perceptron", "--scale", "--holdout", "0.25")
+    done("report", "m", "data.csv", "-o", "r.html")
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "trained on 45 rows; 0.25 of all were held out" in page
+    done("train", "data.csv", "-o", "m", "--learner", "perceptron", "--scale")
+    done("report", "m", "data.csv", "-o", "r.html")
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "numbers were standardised for training" in page
+    assert "Training made" in page
+    assert "The bounds are about the scaled rows" in page
+    assert "Rows are counted from 1" in page

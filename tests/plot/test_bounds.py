@@ -58,8 +58,8 @@ def test_mistakes_and_bounds():
     assert ax.get_yscale() == "log"
     texts = [text.get_text() for text in ax.texts]
     assert "11 mistakes" in texts
-    assert "radius 65" in texts
-    assert "radius_padded, start 36" in texts
+    assert "65: margin and radius" in texts
+    assert "36: margin, rows with R as a feature, and 1 more" in texts
     assert drawn(ax)["radius"].get_linestyle() == "-"
     assert drawn(ax)["rounds_widest"].get_linestyle() == "--"
 

@@ -13,8 +13,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.colors import to_hex
 from numpy.testing import assert_allclose
 
+import rosenblatt as rb
 from rosenblatt import plot
 from rosenblatt.plot import style
 from rosenblatt.plot.style import NORMAL_FONT_POINTS, end_labels, spread
@@ -121,3 +123,26 @@ def test_each_of_many_classes_has_a_look_of_its_own():
     looks = [style.of_code(code) for code in range(64)]
     assert len(set(looks)) == 64
     assert looks[:2] == [(style.NEGATIVE, "o"), (style.POSITIVE, "P")]
+
+
+def test_dark_pictures_have_the_colours_of_the_dark_theme():
+    """Each artist changes once, whatever draws it: lines, marks, tints, words and their boxes."""
+    figure, ax = plt.subplots()
+    X, y = rb.datasets.load_six_points()
+    plot.boundary(rb.Perceptron().fit(X, y), X, y, ax=ax)
+    ax.contourf([0, 1], [0, 1], [[0, 1], [1, 2]], levels=[0, 1, 3], colors=[style.POSITIVE, style.NEGATIVE])
+    (line,) = ax.plot([0, 1], [0, 1], "o-", color=style.INK)
+    style.darken(figure)
+    assert to_hex(figure.get_facecolor()).upper() == style.DARK.paper
+    assert to_hex(line.get_color()).upper() == to_hex(line.get_markerfacecolor()).upper() == style.DARK.ink
+    figure.canvas.draw()
+    marks = {
+        each.get_label(): to_hex(each.get_edgecolor()[0]).upper()
+        for each in ax.collections
+        if len(each.get_edgecolor())
+    }
+    assert (marks["class +1"], marks["class −1"]) == (style.DARK.positive, style.DARK.negative)
+    tints = [to_hex(each).upper() for each in ax.collections[-1].get_facecolor()]
+    assert tints == [style.DARK.positive, style.DARK.negative]
+    assert to_hex(ax.xaxis.label.get_color()) == to_hex((0.95,) * 3)
+    plt.close(figure)

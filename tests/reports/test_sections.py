@@ -17,7 +17,7 @@ from rosenblatt.certify.class_tables import ClassTables
 from rosenblatt.certify.time_limit import Clock
 from rosenblatt.reports import render_report
 from rosenblatt.reports.page import _number, _percent
-from rosenblatt.reports.sections import Weight, cases_of, looks_of, separability_of
+from rosenblatt.reports.sections import Weight, best_bound, cases_of, looks_of, separability_of
 from rosenblatt.reports.subject import subject_of
 from tests.shared.examples import examples
 
@@ -49,7 +49,8 @@ def test_six_points(read):
     assert "width 7.5 length 1.5 bias 8" in page.sections["looks"]
     counts = ", ".join(map(str, clf.mistakes_per_pass_))
     assert f"mistakes of each pass {counts}" in page.sections["training"]
-    assert "radius mistakes 65.5502 11" in page.sections["training"]
+    assert "at most 36 (Novikoff 1962, from margin, rows with R as a feature)" in page.sections["training"]
+    assert "margin and radius mistakes 65 11" in page.sections["training"]
     assert "No row is wrong." in page.sections["errors"]
     assert "positive for '1' and negative otherwise" in page.sections["certificate"]
     assert "The largest margin γ lies between" in page.sections["certificate"]
@@ -112,6 +113,41 @@ def test_many_classes(read):
     page = read(render_report(fitted(clf, X, np.arange(K)), X, np.arange(K), time_limit=1.0))
     assert "10 more classes are left out" in page.sections["looks"]
     assert "Rates of each of 70 classes" in page.sections["scores"]
+
+
+def test_the_best_bound_in_words():
+    """Of overlapping rows it holds for one run only; that of a tiny margin is said to be no help."""
+    X, y = rb.datasets.load_xor()
+    clf = fitted(rb.Perceptron(), X, y)
+    told = best_bound(rb.bounds(X, y, model=clf), clf.t_)
+    assert told.startswith(
+        f"Training made {clf.n_mistakes_} mistakes in {clf.t_} visits to rows. Knowing which rows"
+    )
+    assert "No hyperplane separates the rows" in told
+    X, y = np.array([[1e4, 1e-4], [1e4, -1e-4]]), [1, 0]
+    clf = fitted(rb.Perceptron(max_iter=3, bias=None), X, y)
+    found = rb.bounds(X, y, model=clf)
+    told = best_bound(found, clf.t_)
+    assert found["origin"].value == pytest.approx(1e16)
+    assert "about 10¹⁶" in told
+    assert "no help in practice: the margin is tiny" in told
+
+
+def test_rows_are_counted_from_the_number_that_was_asked_for(read):
+    X, y = rb.datasets.load_six_points()
+    clf = rb.Perceptron().fit(X, y)
+    page = read(render_report(clf, X, y, first=1, prepared={"scale": "none", "split": "all"}))
+    assert "Rows are counted from 1." in page.sections["errors"]
+    assert {case.row for case in cases_of(subject_of(clf, X, y, None, None, first=1)).close} == set(range(1, 7))
+    assert "scale none split all passes" in page.sections["training"]
+
+
+def test_links_at_the_top_lead_to_all_sections(read):
+    X, y = rb.datasets.load_six_points()
+    page = read(render_report(rb.Perceptron().fit(X, y), X, y))
+    links = [value.removeprefix("#") for name, value in page.attributes if name == "href"]
+    sections = [name for name in page.sections if name != "head"]
+    assert links[: len(sections)] == sections  # what follows is inside of pictures
 
 
 def test_other_rows_than_those_of_training(read):

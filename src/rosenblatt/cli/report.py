@@ -47,6 +47,7 @@ def report(
         title=title,
         positive=positive,
         time_limit=time_limit,
+        first=1,
         log=output.remark,
         **options,
     )

@@ -59,7 +59,7 @@ def bounds(
     >>> clf = rb.Perceptron(order="cyclic").fit(X, y)
     >>> ax = rb.plot.bounds(clf, X, y)
     >>> sorted(text.get_text() for text in ax.texts)[:2]
-    ['9 mistakes', 'a_priori 14']
+    ['10: losses at the soft margin, and 1 more', '14: least losses of all visits']
     """
     from rosenblatt.learning.trace import Trace
     from rosenblatt.theory.bounds import bounds as evaluate
@@ -79,11 +79,11 @@ def bounds(
     most = found["start"].value
     quantities = None if ax is not None or most == inf else _quantities(model, X, y)
     if quantities is None:
-        ax = style.axes(ax, (6.8, 3.6))
+        ax = style.axes(ax, (8.4, 3.6))
         _draw_mistakes(ax, mistakes, shown, mistakes * max(40.0, mistakes**0.55))  # room for the label
         ax.set_xlabel("updates $k$", fontsize=style.NORMAL_FONT_POINTS)
         return ax
-    upper, lower = style.panels(2, (6.8, 5.6))
+    upper, lower = style.panels(2, (8.4, 5.6))
     _draw_mistakes(upper, mistakes, shown, max(4 * mistakes, 1.25 * most))
     _draw_cosine(lower, quantities, most)
     return upper
@@ -118,9 +118,9 @@ def _quantities(model: Any, X: MatrixLike, y: ColumnLike) -> ProofQuantities | N
 def _draw_mistakes(ax: Axes, mistakes: int, shown: list[Bound], end: float) -> None:
     style.tidy(ax, "", "mistakes")
     ax.set(xscale="log", yscale="log", xlim=(0.9, end))
-    names: dict[int, list[str]] = {}
+    names: dict[int, list[Bound]] = {}
     for each in shown:
-        names.setdefault(floor(each.value), []).append(each.name)
+        names.setdefault(floor(each.value), []).append(each)
     ax.set_ylim(0.9, 2 * max(mistakes, *names))
     k = _thinned(1, mistakes)
     ax.plot(k, k, color=style.INK, linewidth=2, label="mistakes", solid_capstyle="butt")
@@ -136,16 +136,19 @@ def _draw_mistakes(ax: Axes, mistakes: int, shown: list[Bound], end: float) -> N
     )
     ends = []
     for (value, called), colour in zip(names.items(), style.PALETTE, strict=False):
-        dash = (0, (5, 2)) if called[0].startswith("rounds_") else "-"
-        ax.axhline(value, color=colour, linewidth=1.6, linestyle=dash, label=", ".join(called))
-        ends.append((float(value), f"{', '.join(called)} {_count(value)}", colour))
+        dash = (0, (5, 2)) if called[0].name.startswith("rounds_") else "-"
+        ax.axhline(
+            value, color=colour, linewidth=1.6, linestyle=dash, label=", ".join(each.name for each in called)
+        )
+        more = f", and {len(called) - 1} more" * (len(called) > 1)
+        ends.append((float(value), f"{_count(value)}: {called[0].title}{more}", colour))
     _plain_ticks(ax)
     style.end_labels(ax, end, ends)
 
 
 def _draw_cosine(ax: Axes, found: ProofQuantities, most: float) -> None:
     """Draw cos(w_k, w*), and its least possible value up to where that is 1."""
-    style.tidy(ax, "updates $k$", "$\\cos(w_k, w^*)$")
+    style.tidy(ax, "updates $k$", "cosine of $w_k$ and $w^*$")
     last = int(found.k[-1])
     k = _thinned(1, last)
     dots: dict[str, Any] = {"marker": "o", "markersize": 4} if last <= 30 else {}

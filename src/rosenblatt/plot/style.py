@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 class Colours(NamedTuple):
@@ -49,7 +50,7 @@ LIGHT = Colours(
     more=("#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255", "#999933"),
 )
 DARK = Colours(
-    paper="#14181D",
+    paper="#14181E",
     ink="#F2F4F6",
     faint="#98A2AD",
     halo="#8A7A1E",
@@ -188,3 +189,54 @@ def spread(heights: Sequence[float], gap: float, low: float, high: float) -> lis
             top = stacks.pop()
             stacks[-1] = stacks[-1] + top
     return [bottom(stack) + gap * i for stack in stacks for i in range(len(stack))]
+
+
+def darken(figure: Figure) -> None:
+    """Recolour a figure for dark pages: each colour of `LIGHT` becomes that of `DARK`, and others become lighter.
+
+    Images and what a colour map draws stay as they are.
+    """
+    from matplotlib import colors
+    from matplotlib.collections import Collection
+    from matplotlib.contour import ContourSet
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+    from matplotlib.text import Text
+
+    known = dict(zip((*LIGHT[:-1], *LIGHT.more), (*DARK[:-1], *DARK.more), strict=True))
+
+    def dark(colour: Any) -> Any:
+        if isinstance(colour, str) and colour in ("none", "auto"):
+            return colour
+        red, green, blue, alpha = colors.to_rgba(colour)
+        exact = known.get(colors.to_hex((red, green, blue)).upper())
+        hue, saturation, value = colors.rgb_to_hsv((red, green, blue))
+        if exact is not None:
+            red, green, blue = colors.to_rgb(exact)
+        elif saturation < 0.1:  # grey: black becomes white, white becomes the paper
+            red = green = blue = 0.95 - 0.85 * value
+        else:
+            red, green, blue = colors.hsv_to_rgb((hue, min(saturation, 0.6), max(value, 0.85)))
+        return (red, green, blue, alpha)
+
+    def change(artist: Any, *names: str) -> None:
+        artist.set(**{name: dark(getattr(artist, f"get_{name}")()) for name in names})
+
+    figure.canvas.draw()
+    for artist in figure.findobj():
+        if isinstance(artist, Line2D):
+            change(artist, "color", "markerfacecolor", "markeredgecolor")
+        elif isinstance(artist, Patch):
+            change(artist, "facecolor", "edgecolor")
+        elif isinstance(artist, Collection) and (artist.get_array() is None or isinstance(artist, ContourSet)):
+            face, edge = artist.get_facecolor(), artist.get_edgecolor()
+            artist.set_array(None)
+            artist.set(facecolor=[dark(each) for each in face], edgecolor=[dark(each) for each in edge])
+        elif isinstance(artist, Text):
+            change(artist, "color")
+            for patch in (artist.get_bbox_patch(), getattr(artist, "arrow_patch", None)):
+                if patch is not None:
+                    change(patch, "facecolor", "edgecolor")
+            for look in (getattr(effect, "_gc", {}) for effect in artist.get_path_effects()):
+                if "foreground" in look:
+                    look["foreground"] = dark(look["foreground"])

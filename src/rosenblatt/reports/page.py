@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from inspect import signature
+from math import ceil, floor, inf
 from pathlib import Path
 from reprlib import Repr
 from typing import TYPE_CHECKING, Any
@@ -23,12 +24,14 @@ from rosenblatt.escaping import printable_lines
 from rosenblatt.evaluation import Evaluation, Seen
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.loops.layout import CSR
-from rosenblatt.reports.sections import cases_of, looks_of, separability_of, training_of
+from rosenblatt.reports.sections import cases_of, in_words, looks_of, separability_of, training_of
 from rosenblatt.reports.subject import Subject, subject_of
 from rosenblatt.typing import ColumnLike, MatrixLike
 
 if TYPE_CHECKING:
     from jinja2 import Template
+
+    from rosenblatt.theory.bound import Bound
 
 MAX_MATRIX_CLASSES = 30
 """Up to so many classes the page has the whole confusion matrix."""
@@ -76,6 +79,9 @@ def render_report(
     certificate: Certificate | None = None,
     positive: Any = None,
     seen: Seen | None = None,
+    trained: Any = None,
+    prepared: Mapping[str, str] | None = None,
+    first: int = 0,
     time_limit: float | None = 10.0,
 ) -> str:
     """Return a page about a classifier and its errors, weights and training on some data.
@@ -105,6 +111,12 @@ def render_report(
         The class of ROC AUC, average precision and the thresholds; by default the second of two classes.
     seen : "all", "some", "other" or None
         Which of the rows the model was trained on, where it is known. By default the trace shows it, if it can.
+    trained : array-like, sparse matrix or None
+        The rows as the learner got them, if they were scaled and X is not: the bounds are about these.
+    prepared : mapping or None
+        How the rows were scaled and split before training, as sentences by name.
+    first : int
+        The number of the first row.
     time_limit : float or None
         Seconds for deciding whether the rows are separable, and then for the bounds; None for no limit.
     """
@@ -116,7 +128,7 @@ def render_report(
     with warnings.catch_warnings():
         # Different names are an error; missing names are not.
         warnings.filterwarnings("ignore", NAMES)
-        subject = subject_of(model, X, y, names, rows, seen, positive)
+        subject = subject_of(model, X, y, names, rows, seen, positive, trained, first)
         evaluation = subject.evaluation
         clock = Clock(time_limit)
         proof = separability_of(subject, certificate, clock)
@@ -137,6 +149,7 @@ def render_report(
         cases=cases,
         parameters=_parameters(model),
         data=_data_facts(subject),
+        prepared=list((prepared or {}).items()),
         versions=_versions(),
         provenance=list(_flat(provenance or {})),
     )
@@ -161,7 +174,7 @@ def _template() -> Template:
     environment = Environment(
         autoescape=True, finalize=_shown, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {"number": _number, "percent": _percent, "signed": _signed}
+    environment.filters |= {"limit": _limit, "number": _number, "percent": _percent, "signed": _signed}
     return environment.from_string(
         files("rosenblatt.reports").joinpath("template.html").read_text(encoding="utf-8")
     )
@@ -240,6 +253,15 @@ def _number(value: float) -> str:
     else:
         text = re.sub(r"e([-+])0*", lambda sign: "e" + sign[1].replace("+", ""), f"{value:.4g}")
     return text.replace("-", "−")
+
+
+def _limit(bound: Bound) -> str:
+    """Return the value of a bound: rounded down for counts, which are whole, and up to three digits for a rate."""
+    if bound.value == inf:
+        return "none"
+    if bound.limits == "error":
+        return in_words(ceil(bound.value)) if bound.value >= 10 else f"{ceil(1000 * bound.value) / 1000:g}"
+    return in_words(floor(bound.value))
 
 
 def _signed(value: float) -> str:

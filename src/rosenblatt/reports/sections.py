@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import BytesIO
-from math import inf
+from math import floor, inf
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
@@ -135,7 +135,7 @@ MAX_NAME_LETTERS = 160
 class Case:
     """A row worth reading."""
 
-    row: int  # its number, from 0
+    row: int  # its number
     called: str  # its name, if it has one
     truth: str
     predicted: str
@@ -174,7 +174,7 @@ def _case(subject: Subject, i: int, lead: Floats | None) -> Case:
     called = "" if subject.rows is None else " ".join(str(subject.rows[i]).split())
     labels = subject.labels
     return Case(
-        i,
+        subject.first + i,
         called if len(called) <= MAX_NAME_LETTERS else called[: MAX_NAME_LETTERS - 1] + "…",
         labels[subject.batch.codes[i]],
         labels[subject.predicted[i]],
@@ -320,6 +320,8 @@ def _boundary(subject: Subject) -> Markup | None:
 
 # Training: how it ended, its learning curve, and its mistakes against every bound.
 
+FAR_BOUND = 100
+"""A bound so many times as large as the number of visits is called no help."""
 MAX_LISTED_PASSES = 12
 """Up to so many passes their mistakes are listed."""
 
@@ -350,6 +352,7 @@ class Training:
     bounds: Bounds | None = None  # the mistakes against every bound; `no_bounds` says why there are none
     no_bounds: str = ""
     picture: Markup | None = None  # the bounds as a picture
+    said: str = ""  # the best bound in words
 
     @property
     def applying(self) -> list[Bound]:
@@ -368,7 +371,63 @@ def training_of(subject: Subject, clock: Clock) -> Training:
     found, no_bounds = _bounds(subject, clock)
     drawn = None if found is None else _bounds_picture(subject, found)
     ended = ending(subject.model) + _apart(subject)
-    return Training(ended, _facts(subject.model), curve, no_curve, found, no_bounds, drawn)
+    said = "" if found is None else best_bound(found, getattr(subject.model, "t_", None))
+    return Training(ended, _facts(subject.model), curve, no_curve, found, no_bounds, drawn, said)
+
+
+def best_bound(found: Bounds, visits: int | None = None) -> str:
+    """Return what the bounds say of the mistakes of a run, in a few sentences.
+
+    Parameters
+    ----------
+    found : Bounds
+        The bounds, for the model of the run.
+    visits : int or None
+        How many rows the run visited: it could not make more mistakes than that.
+
+    Examples
+    --------
+    >>> import rosenblatt as rb
+    >>> X, y = rb.datasets.load_six_points()
+    >>> best_bound(rb.bounds(X, y, model=rb.Perceptron().fit(X, y)), 12)
+    'Training made 3 mistakes in 12 visits to rows. However long it is, and in any order, it makes at most 31 \
+(Zhang 2024, from margin, bias as a feature).'
+    """
+    shown = [each for each in found.values() if each.limits == "mistakes" and each.observed is not None]
+    shown = sorted((each for each in shown if each.applies and each.value < inf), key=lambda each: each.value)
+    if not shown:
+        return ""
+    made = int(shown[0].observed or 0)
+    many = f"Training made {made:,} mistake{'s' * (made != 1)}" + (
+        f" in {visits:,} visits to rows" if visits else ""
+    )
+    any_run = [each for each in shown if not each.name.startswith(("rounds_", "a_priori", "passive_losses"))]
+    best = (any_run or shown)[0]
+    limit, source = floor(best.value), f"({best.author}, from {best.title})"
+    far = visits is not None and limit >= FAR_BOUND * visits
+    if any_run:
+        told = f"However long it is, and in any order, it makes at most {in_words(limit)} {source}."
+        why = " That is no help in practice: the margin is tiny beside the length of the rows."
+    else:
+        known = "Knowing which rows they were on" if best.name.startswith("rounds_") else "In so many visits"
+        told = f"{known}, there could be at most {in_words(limit)} {source}. "
+        told += "No hyperplane separates the rows, so no number holds however long training is."
+        why = " That is no help in practice: many rows are far on the wrong side of every hyperplane."
+    return f"{many}. {told}{why * far}"
+
+
+def in_words(count: int) -> str:
+    """Return a whole number; one of more than nine digits as a power of ten.
+
+    Examples
+    --------
+    >>> in_words(31), in_words(1234567), in_words(14459300000000000)
+    ('31', '1,234,567', 'about 10¹⁶')
+    """
+    if count < 10**9:
+        return f"{count:,}"
+    power = str(len(str(count)) - 1).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"about 10{power}"
 
 
 def _apart(subject: Subject) -> str:
@@ -471,7 +530,7 @@ def _bounds(subject: Subject, clock: Clock) -> tuple[Bounds | None, str]:
         return None, "The bounds are for the training rows of a model, and these are other rows."
     try:
         left = None if clock.left is None else max(clock.left, 0.0)
-        return bounds(subject.X, subject.y, model=subject.model, time_limit=left), ""
+        return bounds(subject.as_trained, subject.y, model=subject.model, time_limit=left), ""
     except (UndecidedError, InputError) as error:  # such as the trace of other rows
         return None, str(error)
 
@@ -483,8 +542,8 @@ def _bounds_picture(subject: Subject, found: Bounds) -> Markup | None:
     if not any(each.applies and each.value < inf for each in shown):
         return None
     return picture(
-        lambda ax: draw(subject.model, subject.X, subject.y, ax=ax, found=found),
-        (6.8, 3.4),
+        lambda ax: draw(subject.model, subject.as_trained, subject.y, ax=ax, found=found),
+        (8.4, 3.4),
         "bounds",
         "Mistakes of the run below the bounds that apply to it",
     )

@@ -35,6 +35,8 @@ class Subject:
     rows: Sequence[Any] | None = None  # the names of the rows, if there are any
     seen: Seen | None = None  # which of the rows were in the training data, if that is known
     positive: int | None = None  # the class of precision and recall, if one was chosen
+    trained: Any = None  # the rows as the learner got them, if they are scaled and X is not
+    first: int = 0  # the number of the first row
 
     @cached_property
     def predicted(self) -> Ints:
@@ -145,7 +147,12 @@ class Subject:
         trace = getattr(self.model, "trace_", None)
         if self.hyperplanes is None or trace is None or trace.mistakes is None or not len(trace):
             return None
-        return bool(trace.is_of(self.X, self.y))
+        return bool(trace.is_of(self.as_trained, self.y))
+
+    @property
+    def as_trained(self) -> Any:
+        """The rows as the learner got them."""
+        return self.X if self.trained is None else self.trained
 
     def row(self, i: int) -> tuple[Ints, Floats]:
         """Return the nonzero features of a row, and their values."""
@@ -165,6 +172,8 @@ def subject_of(
     rows: Sequence[Any] | None,
     seen: Seen | None = None,
     positive: Any = None,
+    trained: Any = None,
+    first: int = 0,
 ) -> Subject:
     """Check the model and the data of a report."""
     from sklearn.base import BaseEstimator
@@ -188,4 +197,4 @@ def subject_of(
         raise ShapeError(f"rows has {len(rows)} names, but X has {batch.n_rows} rows.")
     named = None if named is None else tuple(map(printable, named))
     code = None if positive is None else class_code(positive, batch.classes)
-    return Subject(model, X, y, batch, named, rows, seen, code)
+    return Subject(model, X, y, batch, named, rows, seen, code, trained, first)

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from rosenblatt.exceptions import ParameterError
+from rosenblatt.learning.scaled import mark_gaps, transform_blocks
 from rosenblatt.reports.page import write_report
+from rosenblatt.tables.blocks import Blocks
+from rosenblatt.tables.source import Source
 from rosenblatt.tasks.data import (
     Log,
     Place,
     all_rows,
     describe_reading,
     feature_names,
+    fills_means,
     is_tagger,
     log_info,
     open_ready_model,
@@ -23,9 +28,18 @@ from rosenblatt.tasks.data import (
     show_data,
     source_for,
 )
+from rosenblatt.tasks.training import preparation
 from rosenblatt.typing import ColumnLike
 
 __all__ = ["report"]
+
+SCALES = {
+    "True": "numbers were standardised for training; weights and rows here are in the units of the data",
+    "False": "none: the learner got the numbers as they are",
+    "None": "none: the learner got the numbers as they are",
+    "online": "numbers were standardised by a scaler that goes on learning",
+}
+"""How rows were scaled, by what the model file says of it."""
 
 
 def report(
@@ -37,6 +51,7 @@ def report(
     title: str | None = None,
     positive: Any = None,
     time_limit: float | None = 10.0,
+    first: int = 0,
     log: Log = log_info,
     **options: Any,
 ) -> Path:
@@ -61,6 +76,8 @@ def report(
         The class of ROC AUC, average precision and the thresholds; by default the second of two classes.
     time_limit : float or None
         The maximum time in seconds for the proof of separability, and for the bounds.
+    first : int
+        The number of the first row on the page.
     log : callable
         Is called with one sentence at a time about what was read.
     **options
@@ -88,6 +105,7 @@ def report(
     opened = model if is_tagger(model) else open_ready_model(model)
     if is_tagger(opened):
         raise ParameterError("A report is about rows of a table, and there is none about taggers. Use evaluate.")
+    trained = None
     if y is None:
         source = source_for(opened, data, options)
         require_apart(path, [opened.stored.path, *source.files])
@@ -95,6 +113,8 @@ def report(
         X, y = opened.table(blocks.whole, source)
         seen = opened.seen(blocks.n_rows, lambda: blocks.fingerprint)
         describe_reading(source, log)
+        if seen == "all" and opened.stored.provenance.get("scaled") is True:
+            trained = _as_trained(blocks, source)
         names = opened.names if opened.preparation.steps else feature_names(source)
         if title is None and isinstance(model, str | os.PathLike):
             title = f"{os.fspath(model)} on {show_data(source.files if data is source else places_of(data))}"
@@ -112,6 +132,32 @@ def report(
         title=title,
         positive=positive,
         seen=seen,
+        trained=trained,
+        prepared=_prepared(opened.stored.provenance),
         provenance=opened.stored.provenance,
+        first=first,
         time_limit=time_limit,
     )
+
+
+def _as_trained(blocks: Blocks, source: Source) -> Any:
+    """Return the training rows as they were scaled for the learner, by figures of the same rows."""
+    marked, _ = mark_gaps(blocks)
+    before = preparation(marked, marked.facts.recipe, fill=fills_means(source), scale=True)
+    batch: Any = transform_blocks(marked, *before).whole
+    return batch.native()
+
+
+def _prepared(provenance: Mapping[str, Any]) -> dict[str, str]:
+    """Return how rows were scaled and split before training, as sentences by name."""
+    told = {}
+    if "scaled" in provenance:
+        told["scale"] = SCALES[str(provenance["scaled"])]
+    if "held_out" in provenance:
+        share, rows = provenance["held_out"], provenance.get("rows", 0)
+        told["split"] = (
+            f"trained on all {rows:,} rows"
+            if share is None
+            else f"trained on {rows:,} rows; {share:.3g} of all were held out"
+        )
+    return told

@@ -14,6 +14,27 @@ from rosenblatt.escaping import ShowsText, html_table
 Interval = tuple[float, float]
 SHOWN_DIGITS = 6
 HEAD = ("bound", "author", "at most", "observed", "rule", "with")
+TITLES = {
+    "radius": "margin and radius",
+    "radius_padded": "margin, rows with R as a feature",
+    "unit_norm": "margin, rows of length 1 at most",
+    "origin": "margin, line through the origin",
+    "padded": "margin, bias as a feature",
+    "offset": "margin, bias apart",
+    "start": "margin, start and step",
+    "passive": "margin, passive-aggressive",
+    "p_norm": "margin in the p-norm",
+    "mixed": "margin, mixed machines",
+    "sweeps": "passes",
+    "a_priori": "least losses of all visits",
+    "rounds_last": "losses of the last weights",
+    "rounds_soft": "losses at the soft margin",
+    "rounds_widest": "losses at the widest margin",
+    "rounds_pocket": "losses of the pocket",
+    "passive_losses": "losses, passive-aggressive",
+    "lifted": "margin of lifted rows",
+}
+"""What a bound is computed from, in words."""
 MAX_WRITTEN_BITS = 1000  # a rational of fewer bits is written out
 
 
@@ -66,6 +87,13 @@ class Bound:
     def without(self, reason: str) -> Bound:
         """Return the bound as one that does not apply, for a reason; an earlier reason stays."""
         return replace(self, applies=False, reason=self.reason or reason, observed=None)
+
+    @property
+    def title(self) -> str:
+        """What the bound is computed from, in words."""
+        if self.name == "rounds_widest" and "given" in self.of:
+            return "losses of the given hyperplane"
+        return TITLES.get(self.name, self.name.replace("_", " "))
 
     @property
     def vacuous(self) -> bool:
