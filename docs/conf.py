@@ -5,18 +5,21 @@ from shutil import copyfile
 from rosenblatt import __version__ as release  # noqa: F401
 
 sys.path.insert(0, str(Path(__file__).parent))
+from dark_pictures import scrape
 
 project = "rosenblatt"
 author = "the rosenblatt developers"
 copyright = "2026, the rosenblatt developers"
 extensions = [
     "command_reference",
+    "dark_pictures",
     "notebooks",
     "reference_pages",
     "myst_parser",
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.viewcode",
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
     "sphinx_design",
@@ -27,9 +30,21 @@ html_theme = "pydata_sphinx_theme"
 html_title = "rosenblatt"
 html_show_sourcelink = False
 html_static_path = ["_static"]
+templates_path = ["_templates"]
+html_favicon = html_logo = "_static/mark.svg"
+html_sidebars = {"do/lab": []}
 html_css_files = ["rosenblatt.css"]
 html_js_files = ["rosenblatt.js"]
-html_theme_options = {"header_links_before_dropdown": 6, "show_toc_level": 2, "navigation_with_keys": True}
+html_theme_options = {
+    "logo": {"text": "rosenblatt", "alt_text": "rosenblatt"},
+    "navbar_start": ["navbar-logo", "version"],
+    "navbar_end": ["theme-switcher"],
+    "header_links_before_dropdown": 7,
+    "show_toc_level": 2,
+    "navigation_with_keys": True,
+    "footer_start": ["copyright", "source"],
+    "footer_end": [],
+}
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 copybutton_prompt_text = r"^>>> |^\.\.\. |^\$ "
@@ -46,6 +61,7 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "abort_on_example_error": True,
     "compress_images": (),
+    "image_scrapers": (scrape,),
     "default_thumb_file": str(Path(__file__).parent / "images" / "run.png"),
 }
 suppress_warnings = ["config.cache"]

@@ -11,7 +11,11 @@ import random
 import tempfile
 from pathlib import Path
 
+from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
+
 import rosenblatt as rb
+from rosenblatt.plot import style
 from rosenblatt.sequences.annotation import CorpusCertificate
 
 PARTS = {
@@ -52,13 +56,30 @@ def checked(path: Path) -> tuple[CorpusCertificate, CorpusCertificate]:
     return rb.certify(path, label="upos"), rb.certify(path, label="upos", without_inconsistent=True)
 
 
+def picture(found: CorpusCertificate) -> Figure:
+    """Draw how often each contradicted word has each of its labels."""
+    figure, ax = plt.subplots(figsize=(8, 3), layout="constrained")
+    lines = [line.split(":")[0] for line in found.text().splitlines() if line.startswith('"')]
+    for label, colour in (("ADP", style.FAINT), ("ADV", style.NEGATIVE)):
+        chosen = (found.answer.data.labels.index(label),)
+        counts = [len(each.variants[chosen]) for each in found.inconsistencies]
+        before = [len(each.variants[(found.answer.data.labels.index("ADP"),)]) for each in found.inconsistencies]
+        ax.barh(lines, counts, left=None if label == "ADP" else before, color=colour, label=label)
+    ax.invert_yaxis()
+    ax.set_title("The same words, labelled in two ways", fontsize=style.NORMAL_FONT_POINTS)
+    style.tidy(ax, "sentences", "")
+    style.legend_beside(ax)
+    return figure
+
+
 def main() -> None:
-    """Make the corpus, and print what is wrong with it."""
+    """Make the corpus, print what is wrong with it, and draw it."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "corpus.conllu"
         made_corpus(path)
         before, after = checked(path)
         print(before.text().replace(f"{folder}/", ""), after.answer, sep="\n")
+        picture(before)
 
 
 if __name__ == "__main__":

@@ -39,10 +39,11 @@ def picture() -> Figure:
     X, y = stream()
     learners = {"Perceptron()": rb.Perceptron(), "Perceptron(average=True)": rb.Perceptron(average=True)}
     figure, ax = plt.subplots(figsize=(8, 4), layout="constrained")
-    for name, clf in learners.items():
+    for (name, clf), colour in zip(learners.items(), (style.INK, style.AVERAGE), strict=True):
         right = right_on_the_way(clf, X, y)
         share = np.convolve(right, np.full(WINDOW, 1 / WINDOW), mode="valid")
-        ax.plot(np.arange(WINDOW, ROWS + 1), share, label=f"{name}: {right.mean():.1%} in all", linewidth=1.6)
+        told = f"{name}: {right.mean():.1%} in all"
+        ax.plot(np.arange(WINDOW, ROWS + 1), share, color=colour, label=told, linewidth=1.6)
         print(f"{name}: {right[: ROWS // 2].mean():.1%} before the change, {right[ROWS // 2 :].mean():.1%} after")
     ax.axvline(ROWS // 2, color=style.FAINT, linestyle=":", linewidth=1.2)
     ax.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")

@@ -8,8 +8,11 @@ how sure it is.
 from __future__ import annotations
 
 import numpy as np
+from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
 
 import rosenblatt as rb
+from rosenblatt.plot import style
 from rosenblatt.sequences.tag_scores import evaluate_sequences
 
 FIRST = ["Ada", "Grace", "Frank", "Alan", "Emmy", "Marvin", "Rosalind", "Warren", "Barbara", "Seymour"]
@@ -52,6 +55,20 @@ def sentence(rng: np.random.Generator) -> tuple[list[str], list[str]]:
     return words, labels
 
 
+def picture(words: list[str], labels: list[str], behind: list[float]) -> Figure:
+    """Draw each word with its label, as far to the right as the second best label is behind."""
+    figure, ax = plt.subplots(figsize=(7.5, 3.4), layout="constrained")
+    colours = {"B": style.POSITIVE, "I": style.POSITIVE, "O": style.FAINT}
+    bars = ax.barh(range(len(words)), behind, color=[colours[label[0]] for label in labels])
+    ax.bar_label(bars, labels, padding=4, fontsize=style.SMALL_FONT_POINTS)
+    ax.set_yticks(range(len(words)), words)
+    ax.invert_yaxis()
+    ax.set_xlim(0, 1.25 * max(behind))
+    ax.set_title("Two names that no sentence had, and one that some had", fontsize=style.NORMAL_FONT_POINTS)
+    style.tidy(ax, "how far the second best label is behind", "")
+    return figure
+
+
 def main() -> None:
     """Train on 60 sentences, measure on 40 others, and label one with a name that no sentence had."""
     rng = np.random.default_rng(0)
@@ -66,6 +83,7 @@ def main() -> None:
     print("\nword      best      behind by  second best")
     for word, label, gap, other in zip(new, best, behind, second, strict=True):
         print(f"{word:8}  {label:8}  {gap:9.2f}  {other if other != label else ''}".rstrip())
+    picture(new, best, behind)
 
 
 if __name__ == "__main__":

@@ -48,8 +48,9 @@ def picture(n_rows: int = 6000) -> Figure:
     }
     figure, axes = plt.subplots(1, 2, figsize=(9.6, 4.0), layout="constrained")
     for ax, (title, (X, y)) in zip(axes, streams.items(), strict=True):
-        for name, curve in mistakes_on_the_way(X, np.asarray(y)).items():
-            ax.plot(curve, label=f"{name}: {curve[-1]:,}", linewidth=1.4)
+        curves = mistakes_on_the_way(X, np.asarray(y)).items()
+        for (name, curve), colour in zip(curves, style.PALETTE, strict=False):
+            ax.plot(curve, color=colour, label=f"{name}: {curve[-1]:,}", linewidth=1.4)
         ax.set_title(title, fontsize=style.NORMAL_FONT_POINTS)
         ax.legend(frameon=False, fontsize=style.SMALL_FONT_POINTS)
         style.tidy(ax, "rows seen", "mistakes so far")

@@ -29,11 +29,18 @@ IMAGES = ROOT / "docs" / "images"
 
 
 def save(figure: Figure, name: str) -> None:
-    """Write a picture with a palette of colours: a quarter of the bytes."""
-    figure.savefig(IMAGES / name, dpi=110)
-    with Image.open(IMAGES / name) as picture:
+    """Write a picture for light and one for dark pages, each with a palette of colours: a quarter of the bytes."""
+    write(figure, IMAGES / name)
+    style.darken(figure)
+    write(figure, IMAGES / name.replace(".png", "_dark.png"))
+    plt.close(figure)
+
+
+def write(figure: Figure, path: Path) -> None:
+    figure.savefig(path, dpi=110)
+    with Image.open(path) as picture:
         small = picture.convert("RGB").quantize(96)
-    small.save(IMAGES / name, optimize=True)
+    small.save(path, optimize=True)
 
 
 def learning_curve() -> None:
@@ -70,10 +77,10 @@ def regions(ax: plt.Axes, clf: rb.Perceptron, X: np.ndarray, y: np.ndarray) -> N
     low, high = X.min(axis=0) - 0.5, X.max(axis=0) + 0.5
     across, up = np.meshgrid(*np.linspace(low, high, 400).T)
     grid = clf.predict(np.column_stack([across.ravel(), up.ravel()])).reshape(across.shape)
-    colours = style.PALETTE[: len(clf.classes_)]
+    looks = [style.of_code(code) for code in range(len(clf.classes_))]
     levels = np.arange(len(clf.classes_) + 1) - 0.5
-    ax.contourf(across, up, grid, levels=levels, colors=colours, alpha=0.14)
-    for label, colour, marker in zip(clf.classes_, colours, "o+^", strict=True):
+    ax.contourf(across, up, grid, levels=levels, colors=[colour for colour, _ in looks], alpha=0.14)
+    for label, (colour, marker) in zip(clf.classes_, looks, strict=True):
         ax.scatter(*X[y == label].T, c=colour, marker=marker, s=28, label=f"class {label}", zorder=3)
     wrong = clf.predict(X) != y
     if wrong.any():
@@ -99,8 +106,13 @@ def not_separable() -> None:
     left.scatter(*X[y < 0].T, marker="o", facecolor="none", edgecolor=style.NEGATIVE, s=25)
     x = np.linspace(-3.2, 3.2, 300)
     grid = np.stack(np.meshgrid(x, x), axis=-1).reshape(-1, 2)
-    looks = {"last": (plain, ":"), "vote": (voted, "-"), "pocket": (pocket, "--"), "lifted": (lifted, "-.")}
-    for colour, (name, (clf, dashes)) in zip(style.PALETTE[2:], looks.items(), strict=False):
+    looks = {
+        "last": (plain, ":", style.INK),
+        "vote": (voted, "-", style.AVERAGE),
+        "pocket": (pocket, "--", style.POCKET),
+        "lifted": (lifted, "-.", style.PALETTE[5]),
+    }
+    for name, (clf, dashes, colour) in looks.items():
         height = clf.decision_function(grid).reshape(300, 300)
         left.contour(x, x, height, levels=[0], colors=[colour], linestyles=[dashes], linewidths=2)
         left.plot([], [], color=colour, linestyle=dashes, linewidth=2, label=name)
@@ -111,7 +123,7 @@ def not_separable() -> None:
     errors = [np.count_nonzero((X @ w + b > 0) != (y > 0)) for w, b in zip(coef, intercept, strict=True)]
     right.plot(errors, color=style.FAINT, linewidth=1, label="hypothesis")
     best = np.minimum.accumulate(errors)
-    right.step(range(len(best)), best, where="post", color=style.PALETTE[4], linewidth=2, label="pocket")
+    right.step(range(len(best)), best, where="post", color=style.POCKET, linewidth=2, label="pocket")
     right.legend(frameon=False)
     right.set_ylim(0)
     style.tidy(right, "updates", "errors on all 120 rows")

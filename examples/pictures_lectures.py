@@ -19,9 +19,10 @@ from sklearn.exceptions import ConvergenceWarning
 import rosenblatt as rb
 from rosenblatt.plot import style
 
-DARK = {"INK": "#E8EAED", "FAINT": "#9AA0A6", "PAPER": "#14181E", "POSITIVE": "#56B4E9", "NEGATIVE": "#F08A3C"}
-"""The colours of the dark theme; the light ones are those of all pictures."""
-LIGHT = {name: getattr(style, name) for name in DARK}
+LIGHT, DARK = (
+    {name: getattr(theme, name.lower()) for name in ("INK", "FAINT", "PAPER", "POSITIVE", "NEGATIVE")}
+    for theme in (style.LIGHT, style.DARK)
+)
 ARROW: dict[str, Any] = {"arrowstyle": "-|>,head_width=0.25,head_length=0.5", "shrinkA": 0, "shrinkB": 0}
 
 

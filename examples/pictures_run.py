@@ -21,25 +21,9 @@ from rosenblatt.geometry import signed_distance
 from rosenblatt.plot import style
 from rosenblatt.plot.plane import corners, cut, segment
 
-VIEW = ((-1.9, 4.4), (-2.4, 2.85))
+VIEW = ((-2.56, 5.06), (-2.4, 2.85))
 TURN = 5
 """Frames in which the line moves to its next place."""
-
-
-@dataclass(frozen=True)
-class Look:
-    """The colours of one theme."""
-
-    paper: str
-    ink: str
-    faint: str
-    positive: str
-    negative: str
-    halo: str
-
-
-LIGHT = Look("#ffffff", style.INK, style.FAINT, style.POSITIVE, style.NEGATIVE, style.HALO)
-DARK = Look("#14181e", "#e8eaed", "#9aa0a6", "#56B4E9", "#F08A3C", "#8a7a1e")
 
 
 def clouds() -> tuple[np.ndarray, np.ndarray]:
@@ -63,7 +47,7 @@ class Frame:
 
 
 def frames(clf: rb.Perceptron, X: np.ndarray, y: np.ndarray) -> list[Frame]:
-    """Return the frames of a run: each mistake, then the line turning to its next place."""
+    """Return the frames of a run: its end, then each mistake and the line turning to its next place."""
     trace = clf.trace_
     W, b = trace.path(X, y)
     found = [Frame(W[0], b[0], 0, None, "Start: $w = 0$, $b = 0$.\nNo line yet.", 1500)]
@@ -79,7 +63,8 @@ def frames(clf: rb.Perceptron, X: np.ndarray, y: np.ndarray) -> list[Frame]:
                 found.append(Frame(w, bias, k + 1, row, moved, 70))
         found.append(Frame(W[k + 1], b[k + 1], k + 1, row, moved, 900))
     last = f"A whole pass without a mistake:\nseparated after {len(trace)} updates."
-    return [*found, Frame(W[-1], b[-1], len(trace), None, last, 4500)]
+    # The end comes first: it is what a page shows while the rest loads, and what is printed.
+    return [Frame(W[-1], b[-1], len(trace), None, last, 4000), *found]
 
 
 def number(value: float) -> str:
@@ -90,18 +75,18 @@ def point(x: np.ndarray) -> str:
     return f"({number(x[0])},\\ {number(x[1])})"
 
 
-def draw(frame: Frame, errors: list[int], X: np.ndarray, y: np.ndarray, look: Look) -> Image.Image:
-    figure, (plane, side) = plt.subplots(1, 2, figsize=(10, 5.2), width_ratios=(1.62, 1), facecolor=look.paper)
-    figure.subplots_adjust(left=0.02, right=0.97, top=0.97, bottom=0.04, wspace=0.1)
-    draw_plane(plane, frame, X, y, look)
-    draw_side(side, frame, errors, look)
+def draw(frame: Frame, errors: list[int], X: np.ndarray, y: np.ndarray, look: style.Colours) -> Image.Image:
+    """Draw the plane above the words, large enough to be read on a phone."""
+    figure = plt.figure(figsize=(6.4, 6.3), facecolor=look.paper)
+    draw_plane(figure.add_axes((0.0, 0.3, 1.0, 0.7)), frame, X, y, look)
+    draw_words(figure.add_axes((0.03, 0.0, 0.96, 0.28)), frame, errors, look)
     figure.canvas.draw()
     pixels = np.asarray(figure.canvas.buffer_rgba())[..., :3]  # type: ignore[attr-defined]
     plt.close(figure)
     return Image.fromarray(np.ascontiguousarray(pixels))
 
 
-def draw_plane(ax: Axes, frame: Frame, X: np.ndarray, y: np.ndarray, look: Look) -> None:
+def draw_plane(ax: Axes, frame: Frame, X: np.ndarray, y: np.ndarray, look: style.Colours) -> None:
     ax.set(xlim=VIEW[0], ylim=VIEW[1], aspect="equal", xticks=[], yticks=[], facecolor=look.paper)
     ax.spines[:].set_visible(False)
     if frame.w.any():
@@ -116,41 +101,32 @@ def draw_plane(ax: Axes, frame: Frame, X: np.ndarray, y: np.ndarray, look: Look)
             arrow(ax, ends.mean(axis=0), frame.w, look)
     if frame.row is not None:
         ax.scatter(*X[frame.row], s=850, color=look.halo, zorder=1, linewidths=0)
-    ax.scatter(*X[y > 0].T, marker="+", s=110, color=look.positive, linewidths=2.6, zorder=4)
-    ax.scatter(*X[y < 0].T, s=62, facecolors=look.paper, edgecolors=look.negative, linewidths=2.2, zorder=4)
+    ax.scatter(*X[y > 0].T, marker="+", s=170, color=look.positive, linewidths=3.2, zorder=4)
+    ax.scatter(*X[y < 0].T, s=95, facecolors=look.paper, edgecolors=look.negative, linewidths=2.6, zorder=4)
 
 
-def arrow(ax: Axes, tail: np.ndarray, w: np.ndarray, look: Look) -> None:
+def arrow(ax: Axes, tail: np.ndarray, w: np.ndarray, look: style.Colours) -> None:
     unit = w / np.linalg.norm(w)
     tip = tail + 0.28 * w
     arrow: dict[str, Any] = {"arrowstyle": "-|>,head_width=0.35,head_length=0.6", "color": look.ink, "lw": 2.2}
     ax.annotate("", tip, tail, arrowprops=arrow | {"shrinkA": 0, "shrinkB": 0}, zorder=5, annotation_clip=False)
-    ax.text(*(tip + 0.2 * unit), "$w$", color=look.ink, fontsize=15, ha="center", va="center", zorder=5)
+    ax.text(*(tip + 0.2 * unit), "$w$", color=look.ink, fontsize=19, ha="center", va="center", zorder=5)
 
 
-def draw_side(ax: Axes, frame: Frame, errors: list[int], look: Look) -> None:
-    """Write the weights and what happens, above the number of points on their wrong side."""
+def draw_words(ax: Axes, frame: Frame, errors: list[int], look: style.Colours) -> None:
+    """Write the weights, what happens, and how many points are on the wrong side."""
     ax.axis("off")
-    place: dict[str, Any] = {"transform": ax.transAxes, "color": look.ink, "va": "top"}
     w1, w2, b = (number(value) for value in (*frame.w, frame.b))
-    ax.text(0, 1.0, "$f(x) = w_1 x_1 + w_2 x_2 + b$", fontsize=15, **place)
-    for at, (name, value) in enumerate((("w_1", w1), ("w_2", w2), ("b", b))):
-        ax.text(0, 0.87 - 0.085 * at, f"${name} = {value}$", fontsize=15, **place)
-    ax.text(0, 0.58, frame.text, fontsize=13.5, linespacing=1.5, **place)
-    lower = ax.inset_axes((0.0, 0.05, 1.0, 0.25), facecolor=look.paper)
-    updates = range(1, len(errors))  # before the first update f = 0 everywhere
-    heights = [errors[k] if k <= frame.update else 0 for k in updates]
-    colours = [look.negative if k == frame.update else look.faint for k in updates]
-    lower.bar(updates, heights, color=colours, width=0.75)
-    lower.set(xlim=(0.4, len(errors) - 0.4), ylim=(0, max(errors[1:])), xticks=updates, yticks=[])
-    lower.tick_params(colors=look.faint, labelsize=11, length=0)
-    lower.spines[:].set_visible(False)
-    lower.set_xlabel("updates", color=look.faint, fontsize=11)
-    ax.text(0, 0.37, f"points not on their side: {errors[frame.update]}", fontsize=13.5, **place)
+    place: dict[str, Any] = {"transform": ax.transAxes, "color": look.ink, "va": "top", "fontsize": 17}
+    ax.text(0, 1.0, f"$w = ({w1},\\ {w2})$   $b = {b}$", **place)
+    ax.text(0, 0.74, frame.text, linespacing=1.35, **place)
+    missed = errors[frame.update]
+    told = "Each point is on its side." if missed == 0 else f"Points not on their side: {missed} of {errors[0]}."
+    ax.text(0, 0.22, told, **place | {"color": look.faint})
 
 
-def write(name: str, look: Look) -> Path:
-    """Write the animation, and its last frame as a still picture."""
+def write(name: str, look: style.Colours) -> Path:
+    """Write the animation, and its first frame as a still picture."""
     X, y = clouds()
     clf = rb.Perceptron(order="cyclic").fit(X, y)
     W, b = clf.trace_.path(X, y)
@@ -159,7 +135,7 @@ def write(name: str, look: Look) -> Path:
     pictures = [draw(frame, errors, X, y, look) for frame in shown]
     # One palette for all frames, so that what does not move has the same bytes and is stored once.
     sheet = Image.new("RGB", (pictures[0].width, 4 * pictures[0].height))
-    for at, picture in enumerate((pictures[1], pictures[len(pictures) // 2], pictures[-3], pictures[-1])):
+    for at, picture in enumerate((pictures[0], pictures[2], pictures[len(pictures) // 2], pictures[-2])):
         sheet.paste(picture, (0, at * picture.height))
     palette = sheet.quantize(40, dither=Image.Dither.NONE)
     keep_exact(palette, look.paper)
@@ -167,7 +143,7 @@ def write(name: str, look: Look) -> Path:
     place = IMAGES / f"{name}.gif"
     times = [frame.milliseconds for frame in shown]
     small[0].save(place, save_all=True, append_images=small[1:], duration=times, loop=0, optimize=True)
-    small[-1].save(IMAGES / f"{name}.png", optimize=True)
+    small[0].save(IMAGES / f"{name}.png", optimize=True)
     return place
 
 
@@ -181,5 +157,5 @@ def keep_exact(palette: Image.Image, colour: str) -> None:
 
 
 if __name__ == "__main__":
-    write("run", LIGHT)
-    write("run_dark", DARK)
+    write("run", style.LIGHT)
+    write("run_dark", style.DARK)

@@ -225,8 +225,8 @@ def two_curves() -> None:
     ax.plot(far, high, color=style.NEGATIVE, linewidth=2, label="$C\\sqrt{k}$: $‖w_k‖$ stays below")
     ax.plot(far, low, color=style.POSITIVE, linewidth=2, label="$k\\gamma$: $⟨w_k, u⟩$ stays above")
     norm = np.sqrt(run.squared_norm)
-    ax.plot(run.k, norm, "s-", color=style.NEGATIVE, markersize=5, linewidth=1, label="$‖w_k‖$ of the run")
-    ax.plot(run.k, run.inner, "o-", color=style.POSITIVE, markersize=5, linewidth=1, label="$⟨w_k, u⟩$ of the run")
+    ax.plot(run.k, norm, "s-", color=style.INK, markersize=5, linewidth=1, label="$‖w_k‖$ of the run")
+    ax.plot(run.k, run.inner, "o--", color=style.INK, markersize=5, linewidth=1, label="$⟨w_k, u⟩$ of the run")
     ax.plot(most, run.radius * np.sqrt(most), "o", color=style.INK, markersize=8, markerfacecolor="white")
     note = f"They cross at $k = C^2/\\gamma^2 = {most:.1f}$"
     ax.annotate(note, (most, run.radius * np.sqrt(most)), (-225, -4), textcoords="offset points", va="center")
