@@ -11,7 +11,7 @@ from rosenblatt.exceptions import ParameterError
 from rosenblatt.learning.scaled import mark_gaps, transform_blocks
 from rosenblatt.reports.page import write_report
 from rosenblatt.tables.blocks import Blocks
-from rosenblatt.tables.source import Source
+from rosenblatt.tables.file_source import Source
 from rosenblatt.tasks.data import (
     Log,
     Place,
