@@ -29,7 +29,10 @@ async function drag(kind, second, extras) {
   await page.keyboard.press("Tab");
   await page.waitForFunction((n) => JSON.parse(rosenblattLab.state()).rows === n, Number(count));
   if (second) await page.getByRole("button", { name: "Compare" }).click();
-  if (extras) for (const name of ["average of all", "pocket: the"]) await page.getByText(name).first().click();
+  if (extras) {
+    await page.getByText("More choices").first().evaluate((summary) => (summary.parentElement.open = true));
+    for (const name of ["average of all", "pocket: the"]) await page.getByText(name).first().click();
+  }
   await page.getByRole("button", { name: "Next mistake" }).first().click();
   const client = await page.context().newCDPSession(page);
   await client.send("Performance.enable", { timeDomain: "threadTicks" });

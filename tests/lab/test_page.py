@@ -42,6 +42,8 @@ CHECKS = (
     "several",
     "forced_colours",
     "live_region",
+    "announcements",
+    "tab_order",
     "hostile_server",
     "widget",
 )

@@ -9,7 +9,7 @@ import { hasBound, visitInWords } from "./law.ts";
 import { Badge } from "./Marks.tsx";
 import { dark, narrow, palette, wide } from "./palette.ts";
 import { Plane, type Tool, arrows, tool } from "./Plane.tsx";
-import { averaged, disputed, drawnInPython, endInWords, errors, fromPython, here, laneB, law, lesson, message, noun, playing, pocketed, redo, redoable, rows, run, say, showProof, showWidest, situation, spoken, state, theme, trainedA, trainedB, undo, undoable, updates, verdict, visit } from "./player.ts";
+import { announce, averaged, disputed, drawnInPython, endInWords, errors, fromPython, here, laneB, law, lesson, message, noun, pocketed, redo, redoable, rows, run, showProof, showWidest, situation, spoken, state, theme, trainedA, trainedB, undo, undoable, updates, verdict, visit } from "./player.ts";
 import { cancel, note, waiting } from "./server.ts";
 import { codeOf } from "./engine.ts";
 import { isFlat, isLineOutside, isPair, planar, seen, shownView, way } from "./seen.ts";
@@ -59,7 +59,7 @@ function Legend(): JSX.Element {
   const wrong = n <= 3000 && (python ? python.predicted.some((code, i) => code !== codeOf(rows.value, i)) : now && errors.value > 0);
   return (
     <p class="legend">
-      {labels.map((label, code) => <span key={label}><Badge code={code} /> {shown(label)}</span>)}
+      {labels.map((label, code) => <span key={label}><Badge code={code} /> <span class="hidden">class </span>{shown(label)}</span>)}
       {drawnInPython.value && <span>regions: as Python predicts{!flat && (isPair.value ? ", with the other features at their mean" : ", on this plane through the mean of the points")}</span>}
       {now && <span><i class="line" /> {two ? (curved ? "curve now" : "line now") : "borders now"}</span>}
       {lines && isLineOutside.value && turns(state.value.w) && <span>the line lies outside the picture</span>}
@@ -86,15 +86,13 @@ export function App(): JSX.Element {
   useSignalEffect(() => {
     document.documentElement.dataset["theme"] = dark.value ? "dark" : "light";
   });
-  useSignalEffect(() => {
-    const v = visit.value;
-    if (playing.value) return;
-    const { labels } = situation.value.data;
+  useEffect(() => void announce(() => {
     const python = fromPython.value;
-    if (python) return say(`${python.title}. ${python.lines.join(" ")}`);
-    const step = visitInWords(run.value, law.value, v, (row) => shown(labelAt(situation.value.data, row)), labels);
-    say(v && here.value >= run.value.length ? `${step} ${endInWords()}` : step);
-  });
+    if (python) return `${python.title}. ${python.lines.join(" ")}`;
+    const { data } = situation.value;
+    const step = visitInWords(run.value, law.value, visit.value, (row) => shown(labelAt(data, row)), data.labels);
+    return visit.value && here.value >= run.value.length ? `${step} ${endInWords()}` : step;
+  }), []);
   useEffect(() => {
     const keys = (event: KeyboardEvent): void => {
       const target = event.target as HTMLElement;
@@ -131,6 +129,43 @@ export function App(): JSX.Element {
   }, []);
   const python = fromPython.value !== null;
   const both = trainedB.value !== null && !python;
+  // Parts stand in the order in which the screen shows them, so that the Tab key goes that way.
+  const stage = (
+    <div class="stage" key="stage">
+      {planar.value && <Tools />}
+      <div class="planes">
+        <Plane which="a" />
+        {both && <Plane which="b" />}
+      </div>
+      <Legend />
+      <ViewTools />
+      <div class="dock">
+        {narrow.value && <LessonCard />}
+        {!python && <Transport />}
+      </div>
+    </div>
+  );
+  const cards = (
+    <div class="cards" key="cards">
+      {!wide.value && !narrow.value && <LessonCard />}
+      <OutcomeCard />
+      {both && <TwoRules />}
+      {!python && <StepCard />}
+      {both && <StepCard lane={laneB} />}
+      {!python && <Retina />}
+      <VerdictCard />
+      {!python && <BoundCard />}
+      {both && <BoundCard lane={laneB} />}
+    </div>
+  );
+  const side = (
+    <div class="side" key="side">
+      {wide.value && <LessonCard />}
+      <Setup />
+      {lesson.value < 0 && <LessonList />}
+    </div>
+  );
+  const below = <div class="below" key="below"><Table /></div>;
   return (
     <div class={dropping.value ? "app dropping" : "app"}>
       <header class="top">
@@ -150,40 +185,11 @@ export function App(): JSX.Element {
       {message.value && (
         <p class="message" role="alert">
           <span><Told text={message.value} /></span>
-          <button type="button" onClick={() => (message.value = "")}>Dismiss</button>
+          <button type="button" onClick={() => { message.value = ""; document.querySelector<HTMLElement>(".plane")?.focus({ preventScroll: true }); }}>Dismiss</button>
         </p>
       )}
       <main class={`${both ? "both" : ""} ${lesson.value >= 0 ? "learning" : ""}`}>
-        <div class="stage">
-          {planar.value && <Tools />}
-          <div class="planes">
-            <Plane which="a" />
-            {both && <Plane which="b" />}
-          </div>
-          <Legend />
-          <ViewTools />
-          <div class="dock">
-            {narrow.value && <LessonCard />}
-            {!python && <Transport />}
-          </div>
-        </div>
-        <div class="cards">
-          {!wide.value && !narrow.value && <LessonCard />}
-          <OutcomeCard />
-          {both && <TwoRules />}
-          {!python && <StepCard />}
-          {both && <StepCard lane={laneB} />}
-          {!python && <Retina />}
-          <VerdictCard />
-          {!python && <BoundCard />}
-          {both && <BoundCard lane={laneB} />}
-        </div>
-        <div class="side">
-          {wide.value && <LessonCard />}
-          <Setup />
-          {lesson.value < 0 && <LessonList />}
-        </div>
-        <div class="below"><Table /></div>
+        {wide.value ? [side, stage, cards, below] : [stage, cards, below, side]}
       </main>
       <p class="hidden" role="status" aria-live="polite">{spoken.value}</p>
       <p class="hidden" data-updates={updates.value} aria-hidden="true" />

@@ -6,7 +6,7 @@ import { Refused } from "./document.ts";
 import { Fraction, gcd } from "./exact.ts";
 import { type Piece, hasBound, nounOf, stepLines, wrongUpdates } from "./law.ts";
 import { palette } from "./palette.ts";
-import { type Lane, checkProof, checked, endInWords, fromPython, goTo, goToVisit, here, isDragging, laneA, laneB, machineName, message, names, outcome, pace, parting, playing, rows, run, setPace, showProof, showWidest, situation, state, trainedB, verdict, visit } from "./player.ts";
+import { type Lane, checkProof, checked, endInWords, fromPython, goTo, goToVisit, here, isDragging, laneA, laneB, machineName, message, names, outcome, pace, parting, playing, rows, run, setPace, showProof, showWidest, situation, state, trainedB, verdict, verdictInWords, visit } from "./player.ts";
 import { proofOf } from "./proof.ts";
 import { askForBounds, askToDecide, bounds, served, waiting } from "./server.ts";
 import { download } from "./files.ts";
@@ -147,7 +147,7 @@ function Curves({ lane }: { lane: Lane }): JSX.Element | null {
   };
   return (
     <figure class="curves">
-      <svg viewBox={`0 0 ${W} ${H}`} role="img" aria-label={`After ${shown} mistakes the length of w is ${num(lengths[shown])}, and its part along the widest direction is ${num(along[shown])}. The two limits meet at ${num(most)} mistakes.`}>
+      <svg viewBox={`0 0 ${W} ${H}`} role="img" aria-label={`After ${shown} ${shown === 1 ? "mistake" : "mistakes"} the length of w is ${num(lengths[shown])}, and its part along the widest direction is ${num(along[shown])}. The two limits meet at ${num(most)} mistakes.`}>
         <path d={`${of(upper, last)}L${X(last)} ${Y(bottom)}L${X(0)} ${Y(bottom)}z`} fill={p.minus} opacity="0.08" />
         <path d={of(upper, last)} stroke={p.minus} stroke-width="2" fill="none" />
         <path d={of(lower, last, 1)} stroke={p.plus} stroke-width="2.5" fill="none" />
@@ -263,7 +263,7 @@ export function TwoRules(): JSX.Element | null {
         ))}
       </div>
       <p>{part === null ? "Both correct the same points at the same visits." : part === 0 && both.some((lane) => !lane.run.value.mistakes) ? "Only one of them makes a mistake." : `They part at mistake ${part + 1}: the first corrects ${place(laneA)}, the second ${place(laneB)}.`} {part !== null && <button type="button" class="link" onClick={show}>Show it</button>}</p>
-      <table class="compare">
+      <table class="compare" aria-labelledby="two-title">
         <thead><tr><th scope="col"><span class="hidden">what</span></th><th scope="col">first</th><th scope="col">second</th></tr></thead>
         <tbody>
           {lines.map(([name, of]) => {
@@ -355,7 +355,7 @@ export function VerdictCard(): JSX.Element {
   return (
     <section class={`card verdict ${rejected ? "rejected" : found.kind}`} aria-labelledby="verdict-title">
       <h2 id="verdict-title">
-        {found.kind === "argmax" ? "Linear scores separate the classes" : found.kind === "clash" ? "No linear scores separate the classes" : found.kind === "separable" ? `A ${kind}${through} separates the classes` : found.kind === "inseparable" ? `No ${kind}${through} separates the classes` : "Not decided"}
+        {verdictInWords(found)}
       </h2>
       {found.kind === "separable" && (
         <>

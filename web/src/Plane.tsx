@@ -10,7 +10,7 @@ import { type Lane, beginDrag, disputed, drawnInPython, endDrag, fromPython, lan
 import { axisNames, basisOf, equalAxes, isAlong, isFlat, isLineOutside, isPair, moved, pan, shownView, sliced, zoom } from "./seen.ts";
 import { type Data, labelAt, placeOf, valueOf } from "./setup.ts";
 import { type Basis, type View, areas, cellsOf, curve, follow, fromX, fromY, grid, half, largest, liftedScore, pixelLine, points, project, segment, shows, ticks, toX, toY } from "./view.ts";
-import { num } from "./words.ts";
+import { num, shown } from "./words.ts";
 
 /** A number draws points of that class. */
 export type Tool = "move" | "flip" | "delete" | number;
@@ -68,7 +68,7 @@ export function addPoint(x: number, y: number, code: number): void {
   });
   editData(data);
   selected.value = data.X.length - 1;
-  say(`Point ${data.X.length} added at ${num(x)}, ${num(y)}, class ${data.labels[code]}.`);
+  say(`Point ${data.X.length} added at ${num(x)}, ${num(y)}, class ${shown(data.labels[code])}.`);
 }
 
 export function movePoint(row: number, x: number, y: number, quiet = false): void {
@@ -80,7 +80,7 @@ export function movePoint(row: number, x: number, y: number, quiet = false): voi
 export function flipPoint(row: number): void {
   const { data } = situation.value;
   editData(withRow((_, y) => (y[row] = valueOf(data, (placeOf(data, y[row]) + 1) % data.labels.length))), { keep: true });
-  say(`Point ${row + 1} is now class ${labelAt(situation.value.data, row)}.`);
+  say(`Point ${row + 1} is now class ${shown(labelAt(situation.value.data, row))}.`);
 }
 
 export function deletePoint(row: number): void {
@@ -89,6 +89,12 @@ export function deletePoint(row: number): void {
   if (given.length) message.value = "The given order named rows by number; rows after the deleted one have moved up.";
   selected.value = -1;
   say(`Point ${row + 1} deleted.`);
+}
+
+/** Take a tool by a key. */
+function take(next: Tool): void {
+  tool.value = next;
+  say(typeof next === "number" ? `Enter draws points of class ${shown(situation.value.data.labels[next])}.` : "Enter picks points up.");
 }
 
 // ---- the picture -----------------------------------------------------------------------------------------------------
@@ -508,7 +514,7 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
       const over = (at: number, size: number): number => Math.min(0, size - 12 - at) + Math.max(0, 12 - at);
       if (over(left, v.width) || over(down, v.height)) pan(over(left, v.width), over(down, v.height));
       const found = nearest(toX(v, cursor.value[0]), toY(v, cursor.value[1]), 14);
-      say(`${num(cursor.value[0])}, ${num(cursor.value[1])}${found >= 0 ? `, point ${found + 1}, class ${labelAt(situation.value.data, found)}` : ""}`);
+      say(`${num(cursor.value[0])}, ${num(cursor.value[1])}${found >= 0 ? `, point ${found + 1}, class ${shown(labelAt(situation.value.data, found))}` : ""}`);
     } else if (event.key === "Enter" || event.key === " ") {
       if (!place) cursor.value = [Math.round(v.cx / unit[0]) * unit[0], Math.round(v.cy / unit[1]) * unit[1]];
       else if (carried.value >= 0) {
@@ -529,6 +535,7 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
         }
       }
     } else if (event.key === "Escape") {
+      say(carried.value >= 0 ? `Point ${carried.value + 1} stays where it was.` : "No cursor.");
       carried.value = -1;
       cursor.value = null;
       selected.value = -1;
@@ -537,15 +544,16 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
     else if (letterKeys.value && letter === "d" && under() >= 0) deletePoint(under());
     else if (letterKeys.value && letter === "u") undo();
     else if (letterKeys.value && letter === "r") redo();
-    else if (letterKeys.value && (letter === "p" || letter === "+")) tool.value = 1;
-    else if (letterKeys.value && (letter === "n" || letter === "-")) tool.value = 0;
-    else if (letterKeys.value && /^[1-9]$/.test(letter) && Number(letter) <= rows.value.k) tool.value = Number(letter) - 1;
-    else if (letterKeys.value && letter === "m") tool.value = "move";
+    else if (letterKeys.value && (letter === "p" || letter === "+")) take(1);
+    else if (letterKeys.value && (letter === "n" || letter === "-")) take(0);
+    else if (letterKeys.value && /^[1-9]$/.test(letter) && Number(letter) <= rows.value.k) take(Number(letter) - 1);
+    else if (letterKeys.value && letter === "m") take("move");
     else if (letterKeys.value && (letter === "." || letter === ",") && rows.value.n) {
-      const next = (selected.value + (letter === "." ? 1 : -1) + rows.value.n) % rows.value.n;
+      const from = selected.value < 0 && letter === "," ? 0 : selected.value;
+      const next = (from + (letter === "." ? 1 : -1) + rows.value.n) % rows.value.n;
       selected.value = next;
       cursor.value = [...(situation.value.data.X[next] as [number, number])];
-      say(`Point ${next + 1} at ${num(cursor.value[0])}, ${num(cursor.value[1])}, class ${labelAt(situation.value.data, next)}.`);
+      say(`Point ${next + 1} at ${num(cursor.value[0])}, ${num(cursor.value[1])}, class ${shown(labelAt(situation.value.data, next))}.`);
     } else return;
     event.preventDefault();
     event.stopPropagation();

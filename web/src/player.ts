@@ -1,6 +1,6 @@
 /** The state of the page: the situation, the runs it leads to, and where in them the page is. */
 
-import { type ReadonlySignal, batch, computed, effect, signal } from "@preact/signals";
+import { type ReadonlySignal, batch, computed, effect, signal, untracked } from "@preact/signals";
 import { type Bound, boundBy, widePadded } from "./bound.ts";
 import { EXAMPLES } from "./data.ts";
 import { type Played, Refused } from "./document.ts";
@@ -378,6 +378,7 @@ export function setData(data: Data): void {
   const { order, given, start, w0, passes } = PLAIN;
   const a: Config = played.value ? { ...situation.value.a, order, given, start, w0, passes } : situation.value.a;
   change({ ...situation.value, a, data, map: "plain" });
+  say(`${data.name}: ${data.X.length} points.`);
 }
 
 /** Change points of the data. */
@@ -439,8 +440,54 @@ export function checkProof(text: string): void {
 /** The name of a machine of the run shown. */
 export const machineName = (m: number): string => machineNameOf(run.value.scheme, situation.value.data.labels, m);
 
-export function say(text: string): void {
-  spoken.value = text;
+/** What is announced, in this order: what a person did, what it changed, and where the run is. */
+const KINDS = ["note", "verdict", "run", "step"] as const;
+const TOGETHER = 250;
+const parts = new Map<string, { readonly text: string; readonly at: number }>();
+
+/** Announce something. What one act leads to is announced together: an announcement does not overwrite one of another kind. */
+export function say(text: string, kind: (typeof KINDS)[number] = "note"): void {
+  const now = performance.now();
+  for (const [each, { at }] of parts) if (now - at > TOGETHER) parts.delete(each);
+  parts.set(kind, { text, at: now });
+  const all = KINDS.flatMap((each) => parts.get(each)?.text ?? []).join(" ");
+  spoken.value = all === spoken.peek() ? `${all}\u00a0` : all; // the same words once more are a change, too
+}
+
+/** The verdict in a few words. */
+export function verdictInWords(found: Verdict): string {
+  const through = situation.value.a.bias === "none" ? " through the origin" : "";
+  const kind = rows.value.d <= 2 ? "line" : situation.value.map === "quadratic" ? "hyperplane of squares and products" : "hyperplane";
+  switch (found.kind) {
+    case "argmax":
+      return "Linear scores separate the classes";
+    case "clash":
+      return "No linear scores separate the classes";
+    case "separable":
+      return `A ${kind}${through} separates the classes`;
+    case "inseparable":
+      return `No ${kind}${through} separates the classes`;
+    case "undecided":
+      return "Not decided";
+  }
+}
+
+/** Announce steps, other runs and other verdicts, from the second of each on. */
+export function announce(step: () => string): void {
+  const told = (kind: "verdict" | "run" | "step", watch: () => unknown, text: () => string): void => {
+    let before: unknown;
+    let first = true;
+    effect(() => {
+      const now = watch();
+      if (now === undefined || now === before) return;
+      const silent = first;
+      [before, first] = [now, false];
+      if (!silent) untracked(() => say(text(), kind));
+    });
+  };
+  told("verdict", () => (fromPython.value ? undefined : `${verdictInWords(verdict.value)} ${situation.value.data.name.replace(" (changed)", "")}`), () => `${verdictInWords(verdict.value)}.`);
+  told("run", () => (isDragging.value || fromPython.value ? undefined : run.value), () => (rows.value.n ? `The run makes ${run.value.mistakes} ${noun.value}${run.value.mistakes === 1 ? "" : "s"} in ${run.value.length} visits.` : "There are no points."));
+  told("step", () => (playing.value ? undefined : (fromPython.value ?? `${here.value}`)), step);
 }
 
 export function goTo(target: number): void {
@@ -530,7 +577,7 @@ export function startClock(): void {
       debt -= whole;
       const before = run.value.passAt(here.value);
       batch(() => goTo(position.value + whole));
-      if (run.value.passAt(here.value) !== before && before > 0) say(passInWords(before));
+      if (run.value.passAt(here.value) !== before && before > 0) say(passInWords(before), "step");
       if (position.value >= length.value) playing.value = false;
     }
     requestAnimationFrame(tick);

@@ -684,6 +684,73 @@ const checks = {
     await sound(page);
   },
 
+  async announcements() {
+    const page = await fresh({ reducedMotion: "reduce" });
+    const live = page.locator("[role=status][aria-live]");
+    await page.evaluate(() => {
+      window.heard = [];
+      new MutationObserver(() => heard.push(document.querySelector("[role=status][aria-live]").textContent)).observe(document.querySelector("[role=status][aria-live]"), { childList: true, characterData: true, subtree: true });
+    });
+    /** What is heard after some keys: the last thing said, which holds all of it. */
+    const hears = async (keys, ...patterns) => {
+      await page.waitForTimeout(300);
+      await page.evaluate(() => (heard.length = 0));
+      for (const key of keys) await page.keyboard.press(key);
+      const last = await page.evaluate(() => heard.at(-1) ?? "");
+      for (const pattern of patterns) must(pattern.test(last), `after ${keys} “${last}” is heard, not ${pattern}`);
+    };
+    await page.locator(".plane").focus();
+    await hears([".", "."], /^Point 2 at 1, 1, class 1\./);
+    await hears(["f"], /^Point 2 is now class −1\. No line separates the classes\. The run makes \d+ mistakes in \d+ visits\./);
+    await hears(["f"], /^Point 2 is now class 1\. A line separates the classes\. The run makes 3 mistakes in 12 visits\./);
+    await hears(["d"], /^Point 2 deleted\. The run makes/);
+    await hears(["u"], /^Undone\. The run makes 3 mistakes/);
+    await hears(["n"], /^Enter draws points of class −1\./);
+    await hears(["Enter"], /^Point 7 added at .*class −1\./);
+    await hears(["u"], /^Undone\./);
+    await hears(["m", ".", "Enter"], /^Point \d picked up/);
+    await hears(["Escape"], /stays where it was/);
+    await page.getByRole("slider").focus();
+    await hears(["ArrowRight"], /^Pass 1, point 1, class 1: mistake 1 of 3, score 0\./);
+    await hears(["End"], /every point is right\.$/);
+    await hears(["Home"], /^Start\. No point has been visited yet\.$/);
+    await example(page, "XOR");
+    must(/^XOR: 4 points\. No line separates the classes\. The run makes/.test(await live.textContent()), await live.textContent());
+    await page.waitForTimeout(300);
+    await example(page, "OR");
+    must(/^OR: 4 points\. A line separates the classes\./.test(await live.textContent()), await live.textContent());
+    await sound(page);
+  },
+
+  async tab_order() {
+    for (const [width, order] of [[1280, "nav,side,stage,cards,below"], [1000, "nav,stage,cards,below,side"], [390, "nav,stage,cards,below,side"]]) {
+      for (const teaching of [false, true]) {
+        const page = await fresh({ viewport: { width, height: 800 }, reducedMotion: "reduce" });
+        if (teaching) {
+          await page.getByRole("button", { name: "Lessons", exact: true }).click();
+          await page.locator("#lessons-button").focus();
+        }
+        const seen = [];
+        let steps = 0;
+        for (; steps < 150; steps++) {
+          await page.keyboard.press("Tab");
+          const at = await page.evaluate(() => {
+            const { activeElement } = document;
+            if (activeElement === document.body) return null;
+            const box = activeElement.getBoundingClientRect();
+            return { part: activeElement.closest("nav, .side, .stage, .cards, .below")?.className || "nav", seen: box.width > 0 && box.bottom > 0 && box.top < innerHeight, name: activeElement.textContent || activeElement.tagName };
+          });
+          if (!at) break;
+          if (seen.at(-1) !== at.part) seen.push(at.part);
+          must(at.seen, `at ${width} px “${at.name.slice(0, 30)}” has the focus out of sight`);
+        }
+        must(seen.join() === order, `at ${width} px the Tab key goes ${seen}, not ${order}`);
+        must(steps > 20, "the Tab key finds little");
+        await sound(page);
+      }
+    }
+  },
+
   async hostile_server() {
     const html = readFileSync(pagePath, "utf8").replace("connect-src 'none'", "connect-src ws://lab.test").replace("<title>", '<meta name="lab-server" content="{&quot;name&quot;:&quot;mine.csv&quot;,&quot;learners&quot;:[[&quot;pa1&quot;,&quot;PA-I&quot;]]}"><title>');
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
