@@ -21,6 +21,7 @@ WITHOUT_A_MODULE = {
     "docs_mathematics",
     "examples",
     "house",
+    "interrupts",
     "killed",
     "notebooks",
     "package",

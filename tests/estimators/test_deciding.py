@@ -16,7 +16,7 @@ import rosenblatt as rb
 from rosenblatt.certify import Inseparable, InseparableVerdict
 from rosenblatt.estimators import perceptron_core as deciding
 from rosenblatt.exceptions import UndecidedError
-from rosenblatt.learning import perceptron_fit as learner
+from rosenblatt.learning import fit_loop as learner
 from rosenblatt.learning.scaled import transform_blocks
 from rosenblatt.rows.batch import as_batch
 from rosenblatt.tables.blocks import MemoryBlocks
@@ -220,7 +220,7 @@ def test_a_proof_is_about_rows_before_they_were_scaled():
 
 
 def test_a_run_that_was_cut_short_asks_no_more(tmp_path, asked, monkeypatch):
-    monkeypatch.setattr("rosenblatt.learning.perceptron_fit.HOPEFUL_PATIENCE_FACTOR", 1000)
+    monkeypatch.setattr("rosenblatt.learning.fit_loop.HOPEFUL_PATIENCE_FACTOR", 1000)
     X, y = rb.datasets.make_separable(200, 10, margin=0.002, seed=1)
     blocks, path = MemoryBlocks(as_batch(X, y)), tmp_path / "c"
 

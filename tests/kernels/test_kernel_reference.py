@@ -29,7 +29,7 @@ def by_row(clf, n_rows):
 
 def visits_of(clf, n_rows, passes):
     """Return the rows that a run visited, from the order it names."""
-    from rosenblatt.estimators._parameters import resolve_order
+    from rosenblatt.estimators._fitting import resolve_order
 
     order = resolve_order(clf, n_rows, clf._drawn.seed, 0)
     return [int(i) for epoch in range(1, passes + 1) for i in order.visits(epoch)]

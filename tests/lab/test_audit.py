@@ -11,7 +11,7 @@ import pytest
 
 import rosenblatt as rb
 from rosenblatt import registry
-from rosenblatt.estimators._parameters import make_rule
+from rosenblatt.estimators._fitting import make_rule
 from rosenblatt.exceptions import InputError
 from rosenblatt.lab.questions import RunMessage
 from rosenblatt.lab.replies import Answers

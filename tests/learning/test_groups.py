@@ -150,7 +150,7 @@ def test_a_checkpoint_within_a_pass_holds_the_weights_of_all_groups(monkeypatch,
 
 
 def test_time_that_is_over_within_a_pass_loses_no_update(monkeypatch):
-    from rosenblatt.learning.perceptron_fit import PerceptronFit
+    from rosenblatt.learning.fit_loop import PerceptronFit
 
     X, y = problem()
     found = []

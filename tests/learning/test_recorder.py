@@ -14,7 +14,7 @@ from rosenblatt.rows.batch import as_batch
 from rosenblatt.tables.blocks import MemoryBlocks
 from tests.shared.strategies import bits, noisy, quietly, trained
 
-LIMIT = "rosenblatt.estimators._parameters.MISTAKES_KEPT"
+LIMIT = "rosenblatt.estimators._fitting.MISTAKES_KEPT"
 MESSAGE = r"The trace was cut after 50 mistakes .*; fit with trace='mistakes' to keep everything\."
 
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rosenblatt.learning.fit_loop import fit
 from rosenblatt.learning.linear import Scheme
 from rosenblatt.learning.order import make_order
-from rosenblatt.learning.perceptron_fit import fit
 from rosenblatt.learning.plan import Plan
 from rosenblatt.learning.state import State
 from rosenblatt.loops.rules import Rule, tie_shares

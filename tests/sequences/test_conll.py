@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rosenblatt.exceptions import FormatError, InputError, ParameterError
 from rosenblatt.sequences.conll import read_corpus, read_corpus_text
 from rosenblatt.sequences.sentences import TokenColumn
-from rosenblatt.tables.formats import corpus_format
+from rosenblatt.tables.reading import corpus_format
 
 CONLLU = """\
 # sent_id = weblog-1

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from rosenblatt.learning import perceptron_fit, visitor
+from rosenblatt.learning import fit_loop, visitor
 from rosenblatt.loops import reference
 from tests.oracles import family
 
@@ -93,7 +93,7 @@ def told(trace: Any, X: np.ndarray, y: np.ndarray) -> Told:
 
 def interrupt_at(monkeypatch: Any, moment: int) -> None:
     """Have Ctrl-C come after so many blocks of visits, ten to a block."""
-    add, calls = perceptron_fit.Recorder.add, []
+    add, calls = fit_loop.Recorder.add, []
 
     def interrupted(recorder: Any, stretch: Any, mistakes: int) -> None:
         calls.append(stretch)
@@ -102,4 +102,4 @@ def interrupt_at(monkeypatch: Any, moment: int) -> None:
         add(recorder, stretch, mistakes)
 
     monkeypatch.setattr(visitor, "BLOCK_MISTAKES", 10)
-    monkeypatch.setattr(perceptron_fit.Recorder, "add", interrupted)
+    monkeypatch.setattr(fit_loop.Recorder, "add", interrupted)

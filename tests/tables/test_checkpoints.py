@@ -473,7 +473,7 @@ class TestWhoWroteIt:
 
 @pytest.mark.parametrize("writes", [1, 3, 9])
 def test_a_run_whose_trace_was_cut_goes_on(tmp_path, monkeypatch, writes):
-    monkeypatch.setattr("rosenblatt.estimators._parameters.MISTAKES_KEPT", 60)
+    monkeypatch.setattr("rosenblatt.estimators._fitting.MISTAKES_KEPT", 60)
     X, y = noisy(300, 4)
     blocks = everywhere(X, y, tmp_path, block_bytes=1000)["memory"]
     parameters = {"max_iter": 12}

@@ -10,7 +10,7 @@ import pytest
 from rosenblatt.exceptions import FormatError
 from rosenblatt.tables.data_file import DataFile
 from rosenblatt.tables.file_source import open_source
-from rosenblatt.tables.formats import CORPUS_FORMATS, FORMATS, recognise
+from rosenblatt.tables.reading import CORPUS_FORMATS, FORMATS, recognise
 from tests.tables.files import NAMED, write
 
 CONTENTS = {

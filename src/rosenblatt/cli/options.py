@@ -21,8 +21,17 @@ from rosenblatt import registry
 from rosenblatt.escaping import json_text, printable_lines
 from rosenblatt.exceptions import Message, ParameterError, Remedy, Term
 from rosenblatt.parameters import PerceptronParameters
-from rosenblatt.tables.formats import CORPUS_FORMATS, FORMATS
-from rosenblatt.tables.reading import MISSING_RULES, MOST_BITS, THOUSANDS, WEIGHTINGS, Column, Options, runs_of
+from rosenblatt.tables.reading import (
+    CORPUS_FORMATS,
+    FORMATS,
+    MISSING_RULES,
+    MOST_BITS,
+    THOUSANDS,
+    WEIGHTINGS,
+    Column,
+    Options,
+    runs_of,
+)
 from rosenblatt.threads import using
 
 __all__ = [

@@ -29,9 +29,9 @@ from rosenblatt.distributed.mixing import (
 from rosenblatt.distributed.partitioned import PartitionedBlocks
 from rosenblatt.distributed.parts import PartFacts, WorkerPart
 from rosenblatt.exceptions import NonFiniteError
+from rosenblatt.learning.fit_loop import Keeper, PerceptronFit, wrong_rows
 from rosenblatt.learning.linear import LinearModel, Scheme
 from rosenblatt.learning.order import Blockwise
-from rosenblatt.learning.perceptron_fit import Keeper, PerceptronFit, wrong_rows
 from rosenblatt.learning.plan import Ask, Plan
 from rosenblatt.learning.state import Mixing, State
 from rosenblatt.learning.trace import Stretch

@@ -17,9 +17,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt.codecs import Count, Maybe, Several, Text, VocabularyCodec
 from rosenblatt.estimators._features import ReadsTables
-from rosenblatt.estimators._fitting import progress_bar
+from rosenblatt.estimators._fitting import generator, progress_bar
 from rosenblatt.estimators._linear import READS_TABLES, Parts
-from rosenblatt.estimators._parameters import generator
 from rosenblatt.exceptions import InputError
 from rosenblatt.learning.linear import overflow
 from rosenblatt.learning.one_vector import Part, VectorFit, VectorPlan, VectorRun, visit_once

@@ -10,10 +10,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rosenblatt.estimators import _parameters as parameters
-from rosenblatt.estimators._fitting import publish_attributes
+from rosenblatt.estimators import _fitting as fitting
+from rosenblatt.estimators._fitting import check_classes, generator, publish_attributes, require_same_classes
 from rosenblatt.estimators._linear import VisitingClassifier, warn_of_column
-from rosenblatt.estimators._parameters import check_classes, generator, require_same_classes
 from rosenblatt.exceptions import InputError, ParameterError
 from rosenblatt.learning.linear import Scheme, score_of_row
 from rosenblatt.learning.online import OnlineModel
@@ -274,20 +273,20 @@ class OnlineLearning(VisitingClassifier):
     def _rule_of_stream(self) -> tuple[Rule, float | None]:
         """Return the rule, and R if it uses one: given, or found by the fit that the stream goes on from."""
         self._check_parameters()
-        return parameters.make_rule(self, None, self.__dict__.get("_trace"))
+        return fitting.make_rule(self, None, self.__dict__.get("_trace"))
 
     def _rule_to_go_on_by(self, stream: Stream) -> Rule:
         """Return the rule that the parameters name now, if the stream can go on by it."""
         rule, _ = self._rule_of_stream()
         changed = {
             "multiclass": self.multiclass != stream.multiclass,
-            "penalty": (self.penalty and parameters.make_penalty(self)) != stream.penalty,
+            "penalty": (self.penalty and fitting.make_penalty(self)) != stream.penalty,
             "bias": rule.beta != stream.rule.beta,
             "tie": (rule.tie_plus, rule.tie_minus) != (stream.rule.tie_plus, stream.rule.tie_minus),
             "zero": self.zero != self._zero,
             "average": int(self.average) != stream.state.average,
-            "class_weight": parameters.stream_weights(self) != stream.class_weight,
-            "trace": parameters.detail(self, stream=True) != stream.recorder.detail,
+            "class_weight": fitting.stream_weights(self) != stream.class_weight,
+            "trace": fitting.detail(self, stream=True) != stream.recorder.detail,
         }
         for name, is_changed in changed.items():
             if is_changed:
@@ -329,18 +328,18 @@ class OnlineLearning(VisitingClassifier):
             rule,
             multiclass=self.multiclass,
             zero=self.zero,
-            penalty=None if self.penalty is None else parameters.make_penalty(self),
+            penalty=None if self.penalty is None else fitting.make_penalty(self),
             classes=known,
             grows=grows,
-            class_weight=parameters.stream_weights(self, self.__dict__.get("_class_counts")),
+            class_weight=fitting.stream_weights(self, self.__dict__.get("_class_counts")),
             may_mirror=rule.tie_plus == rule.tie_minus and self.init != "random",
-            detail=parameters.detail(self, stream=True),
+            detail=fitting.detail(self, stream=True),
             radius=radius,
         )
 
     def _beginning(self, shape: tuple[int, ...], n_features: int) -> State:
         """Return the state that a new stream begins with."""
-        state = parameters.start_from(self, shape, generator(self.random_state), sparse=is_wide(shape))
+        state = fitting.start_from(self, shape, generator(self.random_state), sparse=is_wide(shape))
         return state.for_updates_by(self._rule_of_stream()[0])
 
     def _new_stream(self, *arguments: Any, **named: Any) -> Stream:

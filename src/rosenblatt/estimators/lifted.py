@@ -16,9 +16,9 @@ from rosenblatt.estimators._features import MIN_SCALE_RATIO
 from rosenblatt.estimators._fitting import conclude, make_plan, publish_attributes, whole
 from rosenblatt.estimators._linear import BATCH, VisitingClassifier, facts, hyperplane_state, warn_of_column
 from rosenblatt.exceptions import OrderError, ParameterError
+from rosenblatt.learning.fit_loop import PerceptronFit
 from rosenblatt.learning.linear import LinearModel
 from rosenblatt.learning.order import Order, Visits
-from rosenblatt.learning.perceptron_fit import PerceptronFit
 from rosenblatt.learning.plan import PerceptronRun, Plan
 from rosenblatt.learning.state import State
 from rosenblatt.learning.trace import Stretch

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import ClassifierTags
 
 from rosenblatt.codecs import StateSchema, require
+from rosenblatt.estimators._fitting import require_same_classes
 from rosenblatt.estimators._one_vector import VECTOR, VECTOR_FIT, OneVector, finite, without_run
-from rosenblatt.estimators._parameters import require_same_classes
 from rosenblatt.exceptions import LabelError, ShapeError
 from rosenblatt.learning.linear import loop_scores
 from rosenblatt.learning.state import State

@@ -11,10 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 
 from rosenblatt.codecs import Number, StateSchema, require
-from rosenblatt.estimators._fitting import require_same_data
+from rosenblatt.estimators._fitting import check_classes, require_same_classes, require_same_data
 from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._one_vector import VECTOR, VECTOR_FIT, OneVector, finite, without_run
-from rosenblatt.estimators._parameters import check_classes, require_same_classes
 from rosenblatt.exceptions import LabelError, ParameterError, Term
 from rosenblatt.learning.one_vector import Part, VectorFit, VectorRun
 from rosenblatt.learning.order import Blockwise

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from rosenblatt.estimators._fitting import (
     Before,
     Drawn,
+    check_penalty,
     conclude,
     identity_of,
     make_plan,
@@ -26,10 +27,9 @@ from rosenblatt.estimators._fitting import (
 )
 from rosenblatt.estimators._linear import perceptron_state, warn_of_column
 from rosenblatt.estimators._online import OnlineLearning
-from rosenblatt.estimators._parameters import check_penalty
 from rosenblatt.exceptions import LabelError, ParameterError, Remedy, Term
 from rosenblatt.learning.checkpoint import Checkpoint, restore
-from rosenblatt.learning.perceptron_fit import PerceptronFit
+from rosenblatt.learning.fit_loop import PerceptronFit
 from rosenblatt.learning.plan import Ask, PerceptronRun, Plan, Prove
 from rosenblatt.learning.scaled import fold_state
 from rosenblatt.learning.state import State

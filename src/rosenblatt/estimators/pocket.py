@@ -24,9 +24,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from rosenblatt.estimators._fitting import conclude, make_plan, publish_attributes, whole
 from rosenblatt.estimators._linear import BATCH, VisitingClassifier, facts, hyperplane_state, warn_of_column
 from rosenblatt.exceptions import ParameterError
+from rosenblatt.learning.fit_loop import PerceptronFit
 from rosenblatt.learning.linear import LinearModel
 from rosenblatt.learning.order import Visits
-from rosenblatt.learning.perceptron_fit import PerceptronFit
 from rosenblatt.learning.plan import PerceptronRun, Plan
 from rosenblatt.learning.state import State, overflow_error
 from rosenblatt.learning.trace import Stretch

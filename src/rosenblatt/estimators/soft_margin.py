@@ -12,8 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt.codecs import Flag
 from rosenblatt.estimators._features import also_scale
+from rosenblatt.estimators._fitting import generator
 from rosenblatt.estimators._linear import LinearClassifier, facts, hyperplane_state, warn_of_column
-from rosenblatt.estimators._parameters import generator
 from rosenblatt.exceptions import ParameterError, Remedy
 from rosenblatt.learning.linear import Scheme
 from rosenblatt.learning.state import State

@@ -20,8 +20,8 @@ from rosenblatt.kernels.kernel_state import NOT_OF_A_SET, Budget, Kept, KernelSt
 from rosenblatt.kernels.kernel_trace import KernelTrace
 from rosenblatt.kernels.points import Points
 from rosenblatt.kernels.values import CachedRows, Kernel
+from rosenblatt.learning.fit_loop import PerceptronFit
 from rosenblatt.learning.order import Visits
-from rosenblatt.learning.perceptron_fit import PerceptronFit
 from rosenblatt.learning.plan import PerceptronRun, Plan
 from rosenblatt.learning.stream import Stream, Target
 from rosenblatt.learning.trace import Stretch, Trace

@@ -33,8 +33,7 @@ from rosenblatt.codecs import (
     write_container,
 )
 from rosenblatt.exceptions import ModelFileError, ParameterError
-from rosenblatt.learning.fit_loop import Complete
-from rosenblatt.learning.perceptron_fit import PerceptronFit
+from rosenblatt.learning.fit_loop import Complete, PerceptronFit
 from rosenblatt.learning.state import State
 from rosenblatt.learning.stored_state import States
 from rosenblatt.learning.trace import Mistakes

@@ -1,14 +1,36 @@
-"""The skeleton of every fit: passes, the last complete one, validation, callbacks, time and Ctrl-C."""
+"""The skeleton of every fit: passes, the last complete one, validation, callbacks, time and Ctrl-C.
+
+Below it is the fit of the perceptron: visit, correct, and know when and why to end.
+"""
 
 from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sized
-from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
+from collections.abc import Callable, Iterable, Sized
+from typing import Any, Generic, Literal, NamedTuple, Protocol, Self, TypeAlias, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.learning.linear import LinearModel
+from rosenblatt.learning.plan import Cycles, Model, PassReport, PerceptronRun, Plan
+from rosenblatt.learning.state import State, overflow_error
+from rosenblatt.learning.trace import Curve, Recorder, Stretch, Trace
+from rosenblatt.learning.visitor import MISTAKE_RATE, Visitor
 from rosenblatt.loops.compilation import seconds_compiling
-from rosenblatt.stopping import StopReason, Validation, stop_if_interrupted
+from rosenblatt.loops.rules import is_plain, margin_of
+from rosenblatt.rows.batch import Batch
+from rosenblatt.stopping import (
+    BRIEF_PATIENCE_PASSES,
+    Plateau,
+    StopReason,
+    Tolerance,
+    Trend,
+    Validation,
+    stop_if_interrupted,
+)
+from rosenblatt.typing import Floats
 
 
 class Carried(Protocol):
@@ -153,3 +175,287 @@ class FitLoop(ABC, Generic[S, R, V]):
     def out_of_time(self) -> bool:
         """Whether the time allowed is over."""
         return self.plan.max_time is not None and time.perf_counter() - self.began >= self.plan.max_time
+
+
+Verdict: TypeAlias = Literal["separable", "undecided"]
+
+# The work allowed to a proof, in multiplications: about as many as take the time of the passes made. It is counted
+# from the mistakes alone, so that a run that was cut short asks with the same work.
+VISIT, MISTAKE, VALUE = 15.0, 200.0, 0.2  # for each visit, mistake, and value read
+LEAST_WORK = 2e7  # in any case: hundredths of a second
+HOPEFUL_PATIENCE_FACTOR = 10  # times the patience, once it is proved that training can succeed
+HOPEFUL_WORK = 2e8  # and then in any case: tenths of a second, so that small sets go on until they are separated
+
+
+def fit(batch: Batch, plan: Plan, start: State) -> PerceptronRun:
+    """Train on `batch` from `start` until a stop of `plan`."""
+    return PerceptronFit(Visitor(batch, plan, start.copy()), start).run()
+
+
+class PerceptronFit(FitLoop[State, PerceptronRun, Any]):
+    """One fit under way; learners whose weights do not belong to features change some steps.
+
+    Parameters
+    ----------
+    visitor : Visitor
+        Visits the rows by a plan; its state is a copy of `start`.
+    start : State
+        Where training begins.
+    keeper : callable or None
+        Called with this object between stretches and after passes, to write checkpoints.
+    """
+
+    def __init__(self, visitor: Visitor, start: State, keeper: Keeper | None = None) -> None:
+        plan = visitor.plan
+        super().__init__(plan, start, visitor.state, plan.tol or 0.0)
+        self.visitor, self.keeper = visitor, keeper
+        self.recorder = Recorder(plan.trace, plan.most_mistakes)
+        self.cycles: Cycles | None = None
+        self.proof: Any | None = None
+        brief = plan.patience is not None or plan.brief or plan.ask is not None
+        self.plateau = Plateau(plan.patience or BRIEF_PATIENCE_PASSES) if brief else None
+        self.trend = Trend()
+        self.verdict: Verdict | None = None  # of the plan's question
+        self.tolerance = None if plan.tol is None else Tolerance(plan.tol, plan.patience or 5)
+        self.loss = 0.0  # of the pass under way
+        self.stuck = 0
+        self.plain = is_plain(plan.rule)
+
+    def _visits(self, epoch: int) -> Sized | None:
+        visits: Sized | None = self.visitor.visits(epoch)
+        return visits
+
+    def _steps(self, epoch: int, visits: Any) -> Iterable[Stretch]:
+        if len(self.recorder.visits_per_pass) < epoch:
+            if epoch == 1:
+                self._begin(visits)
+            self.loss = 0.0
+            self.recorder.begin_pass()
+        return self.visitor.visit(visits, self.recorder.visits_per_pass[-1])
+
+    def _begin(self, visits: Any) -> None:
+        """Prepare what depends on the first visits."""
+        self.visitor.require_usable(visits)
+        if self.plan.start_at_first:
+            self.visitor.begin_at(self.visitor.first(visits))
+            self.start = self.best = self.state.copy()
+            self.complete = Complete(self.start, 0)
+        if self.plan.prove is not None:
+            self.cycles = Cycles(self.plan.prove, self.state.w)
+
+    def _note(self, step: Stretch, visits: Any) -> int:
+        lead = self._lead(step)
+        self.recorder.add(step, 0 if self.plain else int(np.count_nonzero(lead <= 0.0)))
+        if self.cycles is not None:
+            self.cycles.add(step)
+        self._add_loss(lead)
+        return 0 if self.visitor.settled else len(visits) - self.recorder.visits_per_pass[-1]
+
+    def _lead(self, stretch: Stretch) -> Floats:
+        """Return y f of each mistake, or the lead over its rival; empty if no rule or callback uses it."""
+        if self.plain and self.tolerance is None and not self.plan.callbacks:
+            return np.empty(0)
+        codes = self.visitor.codes_of(stretch.rows)
+        lead: Floats = self.plan.scheme.lead_of_mistakes(stretch.log.score, stretch.log.machine, codes)
+        return lead
+
+    def _add_loss(self, lead: Floats) -> None:
+        """Add the loss of some mistakes, Σ max(0, −y f), or Σ max(0, margin − y f) by a rule of another kind.
+
+        One after the other, so that the sum is the same wherever stretches begin and end.
+        """
+        short = 0.0 - lead if self.plain else self.plan.rule.margin - lead
+        self.loss = float(np.cumsum(np.concatenate([[self.loss], np.maximum(0.0, short)]))[-1])
+
+    def _keep(self) -> None:
+        if self.keeper is not None:
+            self.visitor.gather()
+            self.keeper(self)
+
+    def _end_pass(self, epoch: int, visits: Any) -> StopReason | None:
+        if self.visitor.settled:
+            return self._settle(epoch)
+        self.note_complete(epoch)
+        error = self.validate(epoch)
+        told_to_end = self.report(epoch, error)
+        mistakes = self.recorder.mistakes_per_pass[-1]
+        if mistakes == 0:
+            self.stuck = self._unseparated(visits)
+            if self.stuck == 0:
+                return "separated" if self.plain or self.plan.rule.margin == 0.0 else "margin"
+            if self._at_rest(visits):
+                return "plateau"
+            self.stuck = 0
+        if told_to_end:
+            return "interrupted"
+        if self.cycles is not None:
+            self.proof = self.cycles.end_pass(self.state.w)
+            if self.proof is not None:
+                return "cycle"
+        if error is not None and self.validation.ends(epoch):
+            return "validation"
+        if self.tolerance is not None and self.tolerance.ends(self.loss / len(visits)):
+            return "tol"
+        stalled = self.judge(epoch, mistakes)
+        if self.out_of_time():
+            return "max_time"
+        return self._end_on_plateau() if stalled else None
+
+    def judge(self, epoch: int, mistakes: int) -> bool:
+        """Take note of the mistakes of a pass; say whether they no longer fall, as far as that matters.
+
+        With a tolerance the loss decides alone, and with rows held out their error, as in scikit-learn.
+        """
+        read = self.visitor.data.stored + self.visitor.extra_values // epoch
+        flat = self.trend.ends(mistakes, read if self.verdict is None else None)
+        stalled = flat if self.plateau is None else self.plateau.ends(epoch, mistakes)
+        by_mistakes = self.tolerance is None and self.plan.held_out is None
+        return stalled and by_mistakes
+
+    def _end_on_plateau(self) -> StopReason | None:
+        """End where mistakes no longer fall, but ask first whether training can succeed: if so, it gets longer."""
+        if self.plan.ask is None or self.verdict == "undecided":
+            return "plateau"
+        if self.verdict == "separable" and len(self.recorder.visits_per_pass) * self._most_work() < HOPEFUL_WORK:
+            return None
+        proof = self.plan.ask(self.visitor.weight, max(LEAST_WORK, self._work()))
+        if self.verdict == "separable":  # the same answer once more, so that it need not be kept from pass to pass
+            self.proof = proof if self.plan.scheme.kind in ("binary", "direct") else None
+            return "plateau"
+        if proof is not None and proof.verdict == "inseparable":
+            self.proof = proof
+            return "inseparable"
+        self.learn("undecided" if proof is None else "separable")
+        return "plateau" if proof is None and self.plateau is not None else None
+
+    def _most_work(self) -> float:
+        """Return the most that the work of a pass can be; it is asked for after each of very many passes."""
+        visits, machines = self.recorder.visits_per_pass[-1], len(self.state.machines)
+        return float((VISIT + MISTAKE * machines) * visits + VALUE * machines * self.visitor.data.stored)
+
+    def _work(self) -> float:
+        """Return the work of all passes; the screen reads few values of a pass with few mistakes."""
+        mistakes, visits = np.array(self.recorder.mistakes_per_pass), np.array(self.recorder.visits_per_pass)
+        values = (
+            len(self.state.machines) * self.visitor.data.stored * np.minimum(1.0, mistakes / visits / MISTAKE_RATE)
+        )
+        return float((VISIT * visits + MISTAKE * mistakes + VALUE * values).sum())
+
+    def learn(self, verdict: Verdict) -> None:
+        """Take note of the answer to the plan's question."""
+        self.verdict = verdict
+        if verdict == "separable":
+            patience = HOPEFUL_PATIENCE_FACTOR * (self.plan.patience or BRIEF_PATIENCE_PASSES)
+            old = Plateau() if self.plateau is None else self.plateau
+            self.plateau = Plateau(patience, old.mark, old.mark_epoch)
+        elif self.plan.patience is None:
+            self.plateau = None  # the trend decides
+
+    def _settle(self, epoch: int) -> StopReason:
+        """End with a pass that may be cut short, because nothing is left to learn."""
+        if self.recorder.visits_per_pass[-1]:
+            self.note_complete(epoch)
+            self.report(epoch, None)
+        else:
+            self.recorder.keep(epoch - 1)  # the start was right: there was no pass
+        return "separated"
+
+    def _report_of(self, epoch: int, error: float | None, seconds: float) -> PassReport:
+        mistakes, visits = self.recorder.mistakes_per_pass[-1], self.recorder.visits_per_pass[-1]
+        return PassReport(epoch, mistakes, visits, self.loss / visits, error, seconds, self.model())
+
+    def _held_out_error(self) -> float:
+        return self.visitor.validation_error(self.model())
+
+    def _unseparated(self, visits: Any) -> int:
+        """Count the rows that are not right, after a pass without a mistake.
+
+        Such a pass leaves none if it visited every row, unless the rule allows ties that prediction counts as
+        wrong, a label is chosen by the sums of several machines, each of which was right, or weights have shrunk
+        since.
+        """
+        if self._proves(visits):
+            return 0
+        return sum(
+            int(np.count_nonzero(wrong_rows(batch, self._last_scores(batch), self.plan) & (weight != 0.0)))
+            for batch, weight in self.visitor.parts()
+        )
+
+    def _proves(self, visits: Any) -> bool:
+        """Whether a pass without a mistake leaves no row that is not right."""
+        rule, scheme = self.plan.rule, self.plan.scheme
+        lenient = rule.tie_plus == rule.tie_minus == margin_of(rule, 1) * margin_of(rule, -1) == 0.0
+        return self.visitor.covers(visits) and not lenient and scheme.kind != "ovo" and self.plan.penalty is None
+
+    def _at_rest(self, visits: Any) -> bool:
+        """Whether, after a pass without a mistake, no visit will ever move the weights again."""
+        return self.plan.penalty is None and (self.plan.order.settles or self.visitor.covers(visits))
+
+    def _last_scores(self, batch: Batch) -> Floats:
+        """Return the scores of rows by the last hypothesis."""
+        return LinearModel(self.state.last(), *self._labelled(), self.state.met).scores(batch)
+
+    def model(self) -> Model:
+        """Return the hypothesis of this moment."""
+        return LinearModel(self.state.hypothesis(), *self._labelled(), self.state.met)
+
+    def _labelled(self) -> tuple[Any, NDArray[Any], int]:
+        return self.plan.scheme, self.visitor.data.classes, self.plan.zero
+
+    def _finish(self, reason: StopReason, interruption: KeyboardInterrupt | None = None) -> PerceptronRun:
+        self.visitor.gather()  # time may be over within a pass
+        if interruption is not None:
+            self.recorder.keep(self.complete.passes)
+        counts, visits = self.recorder.mistakes_per_pass, self.recorder.visits_per_pass
+        state, passes = self.state, len(counts)
+        if self.validation.best_epoch and interruption is None:
+            state, passes = self.best, self.validation.best_epoch
+        if not np.isfinite(state.hypothesis()).all():
+            raise overflow_error(state.visits)
+        measured = None if self.plan.held_out is None else np.array(self.validation_errors)
+        shown = len(counts) if measured is None else len(measured)  # Ctrl-C may come before a pass is measured
+        return PerceptronRun(
+            state=state,
+            stop_reason=reason,
+            converged=reason in ("separated", "margin") and passes == len(counts),
+            mistakes_per_pass=list(counts),
+            wrong_per_pass=list(self.recorder.wrong_per_pass),
+            trace=self.trace(passes),
+            curve=Curve((np.array(counts) / np.maximum(visits, 1))[:shown], measured),
+            stuck=self.stuck,
+            interruption=interruption,
+            proof=self.proof,
+            separable=self.verdict == "separable",
+        )
+
+    def trace(self, passes: int) -> Trace:
+        """Return the record of the first passes."""
+        plan, recorder, data = self.plan, self.recorder, self.visitor.data
+        return Trace(
+            mistakes=recorder.mistakes(passes),
+            mistakes_per_pass=np.array(recorder.mistakes_per_pass[:passes], np.int64),
+            visits_per_pass=np.array(recorder.visits_per_pass[:passes], np.int64),
+            start=self.start.copy(),
+            n_rows=data.n_rows,
+            n_features=data.n_features,
+            scheme=plan.scheme,
+            penalty=plan.penalty,
+            classes=data.classes,
+            bias=plan.rule.beta,
+            radius=plan.radius,
+            zero=plan.zero,
+            cut=recorder.cut,
+        )
+
+
+Keeper: TypeAlias = Callable[[PerceptronFit], None]
+
+
+def wrong_rows(batch: Batch, scores: Floats, plan: Plan) -> NDArray[np.bool_]:
+    """Return which rows are not right: a visit would correct them, or prediction gets them wrong."""
+    rule, scheme, codes = plan.rule, plan.scheme, batch.codes
+    lead, positive = scheme.leads(scores, codes, plan.zero)
+    tie_counts = np.where(positive, rule.tie_plus, rule.tie_minus) > 0.0
+    margin = margin_of(rule, np.where(positive, 1, -1))
+    wrong = ((lead < margin) | ((lead == margin) & tie_counts)).any(axis=1)
+    return np.asarray(wrong | (scheme.choose(scheme.decision(scores), plan.zero) != codes))

@@ -17,9 +17,8 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt.estimators._features import ReadsTables, also_scale
-from rosenblatt.estimators._fitting import Before, Drawn, draw, progress_bar, require_same_data
+from rosenblatt.estimators._fitting import Before, Drawn, draw, generator, progress_bar, require_same_data
 from rosenblatt.estimators._linear import warn_of_column
-from rosenblatt.estimators._parameters import generator
 from rosenblatt.exceptions import InputError, ParameterError, WeightError
 from rosenblatt.learning.order import make_order
 from rosenblatt.learning.trace import Curve

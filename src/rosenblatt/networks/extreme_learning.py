@@ -25,12 +25,12 @@ from rosenblatt.codecs import (
     require,
 )
 from rosenblatt.estimators._features import ReadsTables, predicting, tags_of_task
-from rosenblatt.estimators._linear import READS_TABLES, warn_of_column
-from rosenblatt.estimators._parameters import (
+from rosenblatt.estimators._fitting import (
     check_classes,
     generator,
     require_same_classes,
 )
+from rosenblatt.estimators._linear import READS_TABLES, warn_of_column
 from rosenblatt.exceptions import LabelError, ParameterError, Remedy, ShapeError, Term, TrainingOverflowError
 from rosenblatt.learning.stored_state import LABELS
 from rosenblatt.learning.stored_streams import require_names

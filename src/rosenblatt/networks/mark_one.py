@@ -25,8 +25,8 @@ from rosenblatt.codecs import (
     require,
 )
 from rosenblatt.estimators._features import ReadsTables, predicting
+from rosenblatt.estimators._fitting import generator
 from rosenblatt.estimators._linear import READS_TABLES, warn_of_column
-from rosenblatt.estimators._parameters import generator
 from rosenblatt.estimators.perceptron import Perceptron
 from rosenblatt.exceptions import ParameterError, TrainingOverflowError
 from rosenblatt.learning.stored_streams import require_names

@@ -13,7 +13,7 @@ from sklearn.utils.metaestimators import available_if
 
 from rosenblatt.codecs import StateSchema
 from rosenblatt.estimators._features import tags_of_task
-from rosenblatt.estimators._parameters import (
+from rosenblatt.estimators._fitting import (
     check_classes,
     generator,
     require_same_classes,

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from rosenblatt.codecs import StateSchema, require
-from rosenblatt.estimators._parameters import generator
+from rosenblatt.estimators._fitting import generator
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.networks import base as shared
 from rosenblatt.networks.base import NetworkEstimator

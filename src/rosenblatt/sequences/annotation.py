@@ -17,7 +17,7 @@ from rosenblatt.sequences.sentence_proof import SequenceAnswer, SequenceInsepara
 from rosenblatt.sequences.sentence_verdict import MAX_WORK_UNITS, certify_sequences
 from rosenblatt.sequences.sentences import Corpus
 from rosenblatt.sequences.tagger_tasks import open_annotated
-from rosenblatt.tables.formats import corpus_format
+from rosenblatt.tables.reading import corpus_format
 from rosenblatt.tasks.data import Log, log_info, show_data
 from rosenblatt.tasks.data import Place as FilePlace
 

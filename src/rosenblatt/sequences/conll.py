@@ -15,7 +15,7 @@ from rosenblatt.rows.reals import read_only, show_value
 from rosenblatt.sequences.sentences import Corpus, TokenColumn
 from rosenblatt.tables.data_file import DataFile, expand
 from rosenblatt.tables.delimited_rows import LineBlocks
-from rosenblatt.tables.formats import corpus_format, named_corpus_format
+from rosenblatt.tables.reading import corpus_format, named_corpus_format
 
 __all__ = ["CONLLU_COLUMNS", "read_corpus", "read_corpus_text", "read_unlabelled"]
 

@@ -16,8 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from rosenblatt.estimators._fitting import progress_bar
-from rosenblatt.estimators._parameters import generator
+from rosenblatt.estimators._fitting import generator, progress_bar
 from rosenblatt.exceptions import LabelError, ParameterError, Remedy
 from rosenblatt.learning.plan import Predicts
 from rosenblatt.parameters import Declared, PerceptronParameters, check_count, like, param

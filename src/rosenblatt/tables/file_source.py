@@ -16,8 +16,16 @@ from rosenblatt.exceptions import FormatError, InputError, Message, NoRowsError,
 from rosenblatt.rows.batch import Chunk, Skipped
 from rosenblatt.tables.data_file import DataFile, expand, once_only
 from rosenblatt.tables.encoder import Encoder
-from rosenblatt.tables.formats import Format, recognise
-from rosenblatt.tables.reading import MISSING_RULES, MOST_BITS, THOUSANDS, WEIGHTINGS, Options, runs_of
+from rosenblatt.tables.reading import (
+    MISSING_RULES,
+    MOST_BITS,
+    THOUSANDS,
+    WEIGHTINGS,
+    Format,
+    Options,
+    recognise,
+    runs_of,
+)
 from rosenblatt.tables.recipe import Recipe, SparseRecipe, TableRecipe
 from rosenblatt.tables.roles import Roles, begin_recipe, choose, find_again
 from rosenblatt.tables.table import SKIP, Block, Table, Wanted, label_kind, label_problems, read_labels

@@ -14,8 +14,7 @@ from rosenblatt.exceptions import FormatError, ParameterError, Remedy
 from rosenblatt.rows.batch import Chunk
 from rosenblatt.tables.data_file import DataFile
 from rosenblatt.tables.file_source import FileSource, ReadAgainError
-from rosenblatt.tables.formats import Format
-from rosenblatt.tables.reading import Options
+from rosenblatt.tables.reading import Format, Options
 from rosenblatt.tables.recipe import SparseRecipe
 from rosenblatt.tables.svmlight_plain import ZeroIndexError
 from rosenblatt.typing import Ints

@@ -29,8 +29,7 @@ from rosenblatt.rows.labels import ContinuousLabelError
 from rosenblatt.rows.memory import require_features
 from rosenblatt.rows.reals import show_value as as_shown
 from rosenblatt.tables.file_source import Source
-from rosenblatt.tables.formats import CORPUS_FORMATS, named_corpus_format
-from rosenblatt.tables.reading import Missing, Options
+from rosenblatt.tables.reading import CORPUS_FORMATS, Missing, Options, named_corpus_format
 from rosenblatt.tables.recipe import Recipe, TableRecipe
 from rosenblatt.tables.table import MISSING_NAMES, NUMERAL
 
