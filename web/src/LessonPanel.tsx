@@ -4,6 +4,7 @@ import { type Control, LESSONS, SYMBOLS, symbolsOf } from "./lessons.ts";
 import { tool } from "./Plane.tsx";
 import { countErrors } from "./engine.ts";
 import { averaged, bound, change, errors, here, laneB, lastMistake, lesson, nextMistake, pocketed, rows, run, say, setConfig, showProof, showWidest, situation, state, stepBy, trainedA, trainedB, updates, verdict } from "./player.ts";
+import { narrow } from "./palette.ts";
 import { Choice, Number_ } from "./SetupPanel.tsx";
 import { num, shown, vec } from "./words.ts";
 
@@ -31,7 +32,8 @@ export function begin(k: number): void {
   tool.value = "move";
   change(LESSONS[k].scene());
   requestAnimationFrame(() => {
-    scrollTo(0, 0); // the plane stays in sight, on a phone above the sheet
+    // The plane stays in sight, on a phone above the sheet.
+    scrollTo(0, narrow.value ? document.querySelector<HTMLElement>(".stage")!.offsetTop - 4 : 0);
     document.getElementById("lesson-title")?.focus({ preventScroll: true });
     document.querySelector(".lesson")?.scrollTo(0, 0);
   });
@@ -74,7 +76,7 @@ function Need({ control }: { control: Control }): JSX.Element | null {
   const { d, n } = rows.value;
   switch (control) {
     case "mistakes":
-      return <p class="row"><button type="button" onClick={lastMistake}>Last mistake</button><button type="button" onClick={nextMistake}>Next mistake</button></p>;
+      return <p class="row"><button type="button" onClick={lastMistake}>Previous mistake</button><button type="button" onClick={nextMistake}>Next mistake</button></p>;
     case "end":
       return <p class="row"><button type="button" onClick={() => stepBy(Infinity)}>To the end</button></p>;
     case "order":

@@ -108,7 +108,7 @@ export function Transport(): JSX.Element {
       </div>
       <div class="buttons">
         <Press icon="start" label="To the start (Home)" action={() => stepBy(-Infinity)} />
-        <Press icon="lastMistake" label={`Last ${noun.value}`} action={lastMistake} />
+        <Press icon="lastMistake" label={`Previous ${noun.value}`} action={lastMistake} />
         <Press icon="back" label="Step back (left arrow)" action={() => stepBy(-1)} />
         <Press icon={playing.value ? "pause" : "play"} label={playing.value ? "Pause (space)" : "Play (space)"} action={togglePlay} main />
         <Press icon="step" label="Step (right arrow)" action={() => stepBy(1)} />
