@@ -3,9 +3,13 @@
 import json
 from random import Random
 
+import numpy as np
 import pytest
 
 import rosenblatt as rb
+from rosenblatt.models import files
+from rosenblatt.models.stored import open_model
+from rosenblatt.tables.words import bucket, grams
 
 SPAM = [
     "you have won a prize of",
@@ -132,3 +136,30 @@ def test_runs_that_are_none(run, tmp_path, typed):
     ran = run("train", "mail.csv", "-o", "m", "--ngrams", typed)
     assert ran.code == 2
     assert "lengths such as '1-2', or 'char:2-5' for characters" in " ".join(ran.err.replace("│", " ").split())
+
+
+@pytest.mark.parametrize(("option", "first"), [([], "message=dinner"), (["--ngrams", "2"], "message=dinner and")])
+def test_inspect_explain_and_report_name_words_without_being_asked(tmp_path, run, option, first):
+    write_csv(tmp_path / "mail.csv")
+    assert run("train", "mail.csv", "-o", "m.model", *option, "-q").code == 0
+    known = {bucket(gram, 18) for _, text in messages() for gram in grams(text.encode(), 2)}
+    told = json.loads(run("inspect", "m.model", "--weights", "400", "--json").out)["weights"]
+    assert first in {each["feature"] for each in told}
+    named = [each["feature"].partition("=")[2] for each in told if each["weight"]]
+    assert len(named) > 20
+    assert all(bucket(word.encode(), 18) in known for word in named)
+    assert "message=" in run("explain", "m.model", "mail.csv", "--row", "1").out
+    assert run("train", "mail.csv", "-o", "none.model", "-q", "--no-vocabulary").code == 0
+    assert "message#" in run("inspect", "none.model").out
+
+
+def test_a_model_keeps_the_words_of_the_largest_weights(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "MOST_WORDS", 5)
+    write_csv(tmp_path / "mail.csv")
+    trained = rb.train(tmp_path / "mail.csv")
+    assert len(trained.preparation.recipe.words[0]) > 20
+    trained.save(tmp_path / "m.model")
+    [kept] = open_model(tmp_path / "m.model").preparation.recipe.words
+    weights = np.abs(trained.model.named_steps["learner"].coef_[0])
+    assert len(kept) == 5
+    assert min(weights[[*kept]]) >= np.sort(weights)[-5]

@@ -14,7 +14,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.tables import words
 from rosenblatt.tables.reading import runs_of
-from rosenblatt.tables.words import bucket, grams, hash_texts, text_buffers, tokens
+from rosenblatt.tables.words import MetWords, bucket, find_grams, grams, hash_texts, text_buffers, tokens
 from rosenblatt.threads import using
 from tests.shared.examples import examples
 
@@ -31,6 +31,47 @@ some_text = st.one_of(
 def as_buffers(texts):
     offsets = np.cumsum([0, *map(len, texts)])
     return np.frombuffer(b"".join(texts), dtype=np.uint8), offsets
+
+
+def found(texts, way, wanted, ngrams):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(words, "loop_pays", lambda *_: way == "loop")
+        return find_grams(*as_buffers(texts), wanted.copy(), ngrams=ngrams)
+
+
+@settings(max_examples=examples(100))
+@given(
+    texts=st.lists(some_text, max_size=5),
+    ngrams=st.integers(1, 4),
+    bits=st.sampled_from([1, 3, 8, 18]),
+    known=st.integers(0, 2**32),
+)
+@example(texts=[b"x" * n + b" Y" for n in range(40)], ngrams=3, bits=18, known=0)
+def test_the_loop_finds_the_runs_that_its_twin_finds(texts, ngrams, bits, known):
+    rows = hashed(texts, "plain", ngrams=ngrams, bits=bits)
+    wanted = np.zeros(1 << bits, np.bool_)
+    wanted[rows.indices] = True
+    wanted &= np.random.default_rng(known).random(1 << bits) < 0.7
+    loop, plain = (found(texts, way, wanted, ngrams) for way in ("loop", "plain"))
+    assert loop == plain
+    assert sorted(number for number, _ in plain) == np.flatnonzero(wanted).tolist()
+    assert all(bucket(gram, bits) == number for number, gram in plain)
+
+
+@given(st.dictionaries(st.integers(0, 255), st.text(st.characters(codec="utf-8"), max_size=80), max_size=20))
+def test_met_words_are_a_mapping_that_keeps_the_first(pairs):
+    met = MetWords(8)
+    for feature, word in pairs.items():
+        met.add(feature, word.encode())
+    assert dict(met) == {
+        feature: (word if len(word) <= 64 else word[:63] + "…",) for feature, word in pairs.items()
+    }
+    before = dict(met)
+    copy = met.copy()
+    copy.add(next(iter({*range(256)} - {*pairs})), b"new")
+    assert dict(met) == before
+    assert len(copy) == len(met) + 1
+    assert MetWords.of(8, before) == met
 
 
 def hashed(texts, way, **options):

@@ -257,7 +257,8 @@ reading = taking(
                      help="Weight words by (1 + log count) · idf, each text at length 1, or only count them."),
         click.option("--bits", type=click.IntRange(1, MOST_BITS), metavar="N", default=18, show_default=True,
                      help="Hash words into 2^N features."),
-        click.option("--vocabulary", is_flag=True, help="Store the words, so that weights have names."),
+        click.option("--vocabulary/--no-vocabulary", default=None, help="Store up to three words of each feature, "
+                     "or none, to name weights. [default: one of each, of the largest weights]"),
         click.option("--missing", type=click.Choice(MISSING_RULES), help="How to fill missing numbers: not at "
                      "all, by 0, by the mean, or by the mean and a feature that marks them; missing categories "
                      "are a category of their own. [default: indicator for training, error for proofs; a model "

@@ -248,6 +248,10 @@ class LinearClassifier(ReadsTables):
         self._state = fold_state(self._state, scaling)
         return self
 
+    def _weight_sizes(self) -> Floats:
+        """Return the largest absolute weight of each feature."""
+        return self._model("coef_").sizes
+
     @property
     def coef_(self) -> Any:
         """The normal vectors of the hyperplanes, shape (n_machines, n_features); two classes have one."""

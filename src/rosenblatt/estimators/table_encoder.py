@@ -137,7 +137,11 @@ class TableEncoder(Declared, TransformerMixin, BaseEstimator):  # type: ignore[m
         "`partial_fit` has none.",
         one_of=("tfidf", "count"),
     )
-    vocabulary: bool = param(False, "Whether to store the words, so that `get_feature_names_out` names them.")
+    vocabulary: bool | None = param(
+        None,
+        "Whether to store the words, so that `get_feature_names_out` names them: up to three of each feature. "
+        "None: the first one met, of runs of words and up to 2^20 features a column.",
+    )
     missing: str = param(
         "indicator",
         "How to fill missing numbers: raise an error with the place, use 0, use the mean of the column, or use "
@@ -463,7 +467,7 @@ class TableEncoder(Declared, TransformerMixin, BaseEstimator):  # type: ignore[m
         missing: Any = self.missing
         how: dict[str, Any] = {"ngrams": self.ngrams, "bits": int(self.bits), "missing": missing}
         how |= {"weighting": self.weighting, "date": self.date}
-        return Options(vocabulary=bool(self.vocabulary), na=words("na", self.na), **how, **columns)
+        return Options(vocabulary=self.vocabulary, na=words("na", self.na), **how, **columns)
 
 
 def measure_features(parts: Iterable[Features], statistics: Statistics) -> None:

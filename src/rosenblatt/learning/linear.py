@@ -473,6 +473,12 @@ class LinearModel(ClassModel):
         return self.all_weights[..., :-1]
 
     @property
+    def sizes(self) -> Floats:
+        """The largest absolute weight of each feature, without making room for those that were never met."""
+        largest: Floats = np.abs(np.atleast_2d(self.weights)[:, :-1]).max(axis=0)
+        return largest if self.met is None else self.met.spread(np.append(largest, 0.0))[:-1]
+
+    @property
     def intercept(self) -> Any:
         """The bias b, or one for each machine."""
         return float(self.weights[-1]) if self.weights.ndim == 1 else self.weights[:, -1]

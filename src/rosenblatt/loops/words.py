@@ -188,6 +188,50 @@ def _buckets(
     return p
 
 
+@jit
+def find_words(
+    values: NDArray[np.uint8],
+    offsets: Any,
+    mask: Any,
+    longest: int,
+    wanted: Any,
+    n_wanted: int,
+    states: Any,
+    found: Any,
+) -> Any:
+    """Find a run of words for each bucket that is wanted; return how many were found.
+
+    `longest` is the length of the longest runs. `wanted` has an entry for each bucket, which is cleared once a run
+    of it was met. `states` is as in `hash_words`, but with twice the entries: behind the hashes it has the places
+    where the last words begin. ``found[k]`` becomes a bucket, and where the bytes of its run begin and end.
+    """
+    n, row = 0, 0
+    while row < offsets.size - 1 and n < n_wanted:
+        at, stop, runs = np.int64(offsets[row]), np.int64(offsets[row + 1]), 0
+        while at < stop and n < n_wanted:
+            begin, word, length = at, SEED, 8
+            while length == 8:
+                block, length = _start_of_word(values, at, stop)
+                at += length
+                if length > 0:
+                    word = split_mix(word ^ block)
+            end = at
+            at += 1
+            if end == begin:
+                continue
+            runs = min(runs + 1, longest)
+            for k in range(runs - 1, -1, -1):
+                states[k] = split_mix(word ^ states[k - 1] if k > 0 else word)
+                states[longest + k] = states[longest + k - 1] if k > 0 else np.uint64(begin)
+                bucket = np.int64(states[k] & mask)
+                if wanted[bucket] and n < n_wanted:
+                    wanted[bucket] = False
+                    found[n, 0], found[n, 1], found[n, 2] = bucket, np.int64(states[longest + k]), end
+                    n += 1
+        row += 1
+    return n
+
+
 @inline
 def _start_of_word(values: NDArray[np.uint8], at: int, stop: np.uint64 | int) -> Any:
     """Return the word at `at`, or its first eight bytes, in lower case, and the number of bytes.

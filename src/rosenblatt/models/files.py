@@ -11,7 +11,7 @@ import os
 import platform
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from itertools import pairwise
@@ -59,7 +59,7 @@ from rosenblatt.tables.preparation import (
     UnitLength,
     require_names,
 )
-from rosenblatt.tables.recipe import MOST_COLUMNS, SparseRecipe
+from rosenblatt.tables.recipe import MOST_COLUMNS, SparseRecipe, TableRecipe
 
 __all__ = [
     "FORMAT",
@@ -856,6 +856,7 @@ def write_model(
         if not isinstance(learner, ReadsTables):
             raise ParameterError(f"model cannot be saved: a {name} reads signals, and has no place in a pipeline.")
         learner = learner._without_names()
+    preparation = _with_largest_words(preparation, learner)
     context = Context(names=names_of(learner), classes=_classes_of(learner))
     try:
         classes = None if context.classes is None else write_labels(context.classes, "classes")
@@ -882,6 +883,37 @@ def write_model(
         "provenance": told,
     }
     write_container(path, document, context.tensors)
+
+
+MOST_WORDS = 20_000
+"""So many words that were kept without being asked for are stored, those of the largest weights."""
+
+
+def _with_largest_words(preparation: Preparation, learner: Any) -> Preparation:
+    """Return a preparation whose words, where nobody asked for them, are those of the largest weights."""
+    from rosenblatt.estimators._linear import LinearClassifier
+
+    encoding = preparation.encoding
+    recipe = None if encoding is None else encoding.recipe
+    if encoding is None or not isinstance(recipe, TableRecipe) or recipe.words is None:
+        return preparation
+    met = [each for each in recipe.words if not isinstance(each, dict)]  # those asked for are dicts
+    if not met:
+        return preparation
+    sizes = learner._weight_sizes() if isinstance(learner, LinearClassifier) else np.empty(0)
+    if len(sizes) != recipe.n_features:  # the learner has no weights, or those of other features
+        sizes = np.ones(recipe.n_features)
+    first, width = recipe.first_word, 1 << recipe.bits
+    features = np.concatenate([[*each] for each in met]).astype(np.int64)
+    column = np.repeat(np.arange(len(met)), [len(each) for each in met])
+    strength = sizes[first + column * width + features]
+    largest = np.argsort(-strength, kind="stable")[:MOST_WORDS]
+    largest = largest[strength[largest] > 0.0]
+    kept = tuple(
+        {feature: each[feature] for feature in features[largest[column[largest] == k]].tolist()}
+        for k, each in enumerate(met)
+    )
+    return Preparation((replace(encoding, recipe=replace(recipe, words=kept)), *preparation.steps[1:]))
 
 
 def load(path: str | os.PathLike[str]) -> Any:

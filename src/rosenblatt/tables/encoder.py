@@ -15,7 +15,7 @@ from rosenblatt.loops.layout import CSR
 from rosenblatt.rows.batch import Chunk, Skipped
 from rosenblatt.rows.reals import read_only, show_value
 from rosenblatt.tables.dates import days_of, parts_of
-from rosenblatt.tables.recipe import TableRecipe
+from rosenblatt.tables.recipe import TableRecipe, Words
 from rosenblatt.tables.scaling import mark_missing
 from rosenblatt.tables.table import (
     MISSING_NAMES,
@@ -37,6 +37,8 @@ from rosenblatt.typing import Floats, Ints, Reals
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from rosenblatt.tables.words import MetWords
 
 __all__ = ["Encoder", "Part", "of_columns", "of_dense", "side_by_side"]
 
@@ -119,7 +121,8 @@ FEW_CATEGORIES, IDENTIFIER_ROWS_SHARE = 10, 0.8
 """A column of more than this many categories, and more than this share of the rows, may be an identifier."""
 
 WORDS_SHOWN = 3
-LONGEST_WORD = 64
+MOST_BITS_OF_MET_WORDS = 20
+"""Up to so many features a column keeps a word of each without being asked, which takes 8 bytes a feature."""
 
 
 PROBLEMS_SHOWN = 5
@@ -180,6 +183,7 @@ class _Prepared:
     known: list[NDArray[np.int64]] = field(default_factory=list)  # the feature of each of their values, or −1
     n_features: int = 0  # once this block is learned
     rows: Reals | CSR | None = None
+    met: list[tuple[int, int, bytes]] = field(default_factory=list)  # hashed column, feature, word
     unknown: list[int] = field(default_factory=list)  # values that training had not seen, of each such column
 
 
@@ -194,8 +198,9 @@ class Encoder:
         Whether unseen categories become new features; if not, they get zeros and are counted.
     skipped : Skipped or None
         Counts the rows that cannot be read; None: the first one is an error.
-    vocabulary : bool
-        Whether to remember which words fall into which hashed feature.
+    vocabulary : bool or None
+        Whether to remember which words fall into which hashed feature, up to three of each. None: the first word
+        of each feature, where that is cheap.
     chosen : set of int
         The categorical columns that may have many values, by their place among these.
 
@@ -213,7 +218,7 @@ class Encoder:
         *,
         learning: bool,
         skipped: Skipped | None = None,
-        vocabulary: bool = False,
+        vocabulary: bool | None = False,
         chosen: frozenset[int] = frozenset(),
     ) -> None:
         self._recipe = recipe
@@ -226,16 +231,25 @@ class Encoder:
         }  # by whether the table is typed
         self.n_rows, self.unknown, self._refused = 0, Counter[str](), Refused()
         self._words: list[dict[int, tuple[str, ...]]] | None = None
+        self._met: list[MetWords] = []
+        known: Sequence[Words] = recipe.words or tuple({} for _ in recipe.texts + recipe.hashed)
         if vocabulary and learning:
-            known = recipe.words or tuple({} for _ in recipe.texts + recipe.hashed)
             self._words = [dict(each) for each in known]
+        elif vocabulary is None and learning and known and recipe.bits <= MOST_BITS_OF_MET_WORDS:
+            from rosenblatt.tables.words import MetWords  # which tables without text do not need
+
+            self._met = [MetWords.of(recipe.bits, each) for each in known]
 
     @property
     def recipe(self) -> TableRecipe:
         """The recipe, with what was learned so far."""
         if not self._learning:
             return self._recipe
-        words = None if self._words is None else tuple(dict(each) for each in self._words)
+        words: tuple[Words, ...] | None = None
+        if self._words is not None:
+            words = tuple(dict(each) for each in self._words)
+        elif self._met:
+            words = tuple(each.copy() for each in self._met)
         return replace(self._recipe, categories=tuple(self._categories), words=words)
 
     @property
@@ -298,7 +312,7 @@ class Encoder:
             np.nan_to_num(block.numbers, copy=False)
         if not self._recipe.only_numbers:
             if self._words is None:  # else words are remembered on the way, in the order of the blocks
-                made.parts = self._before_categories(block, made.missing)
+                made.parts = self._before_categories(block, made)
             columns = block.strings[len(self._recipe.texts) + len(self._recipe.hashed) :]
             made.encoded = [distinct(column) for column in columns]
         return made
@@ -340,7 +354,10 @@ class Encoder:
         self.n_rows += made.n_rows
         if made.n_rows and not self._recipe.only_numbers:
             if self._words is not None:
-                made.parts = self._before_categories(made.block, made.missing)
+                made.parts = self._before_categories(made.block, made)
+            for which, number, word in made.met:
+                if number not in self._met[which]:
+                    self._met[which].add(number, word)
             if self._learning:
                 self._learn(made, table)
             made.known = [
@@ -428,20 +445,20 @@ class Encoder:
                 told = f"{name!r} is {value}, but a number must be finite and below 1.8e308"
                 add(int(row), Problem(told, code="non-finite", value=float(value)), name)
 
-    def _before_categories(self, block: Block, missing: frozenset[str]) -> list[Part]:
+    def _before_categories(self, block: Block, made: _Prepared) -> list[Part]:
         """Return the features of a block that come before those of categories."""
         recipe = self._recipe
         parts, strings = [of_dense(self._marked(block.numbers))], iter(enumerate(block.strings))
-        parts += [self._bag_of_words(*next(strings)) for _ in recipe.texts]
-        parts += [self._hashed(*next(strings), name, missing) for name, _ in recipe.hashed]
+        parts += [self._bag_of_words(*next(strings), made) for _ in recipe.texts]
+        parts += [self._hashed(*next(strings), name, made) for name, _ in recipe.hashed]
         return parts
 
     def _marked(self, numbers: Reals) -> Reals:
         recipe = self._recipe
         return mark_missing(numbers, recipe.n_numbers, recipe.indicators) if recipe.indicators else numbers  # type: ignore[return-value]
 
-    def _bag_of_words(self, which: int, column: pa.Array) -> Part:
-        from rosenblatt.tables.words import bucket_of, grams, hash_texts, text_buffers
+    def _bag_of_words(self, which: int, column: pa.Array, made: _Prepared) -> Part:
+        from rosenblatt.tables.words import bucket_of, find_grams, grams, hash_texts, text_buffers
 
         recipe = self._recipe
         values, offsets = text_buffers(column)
@@ -450,21 +467,30 @@ class Encoder:
                 for gram in grams((text or "").encode(), recipe.ngrams):
                     self._remember(which, gram, bucket_of(gram, recipe.ngrams, recipe.bits))
         data, indices, indptr = hash_texts(values, offsets, ngrams=recipe.ngrams, bits=recipe.bits)
+        if self._met and isinstance(recipe.ngrams, int):
+            wanted = np.zeros(1 << recipe.bits, np.bool_)
+            wanted[indices] = True
+            wanted &= self._met[which].starts == 0
+            made.met += [(which, *each) for each in find_grams(values, offsets, wanted, ngrams=recipe.ngrams)]
         return Part(np.asarray(data), np.asarray(indices, np.int64), np.asarray(indptr, np.int64))
 
-    def _hashed(self, which: int, column: pa.Array, name: str, missing: frozenset[str]) -> Part:
+    def _hashed(self, which: int, column: pa.Array, name: str, made: _Prepared) -> Part:
         from rosenblatt.tables.words import bucket
 
         values, codes = distinct(column)
         buckets = np.full(len(values), -1, np.int64)
         for code, value in enumerate(values):
-            if not _is_missing(value, missing):
+            if not _is_missing(value, made.missing):
                 buckets[code] = bucket(f"{name}={value}".encode(), self._recipe.bits)
                 if self._words is not None:
                     self._remember(which, str(value).encode(), int(buckets[code]))
+                elif self._met and int(buckets[code]) not in self._met[which]:
+                    made.met.append((which, int(buckets[code]), str(value).encode()))
         return of_columns(buckets[codes].reshape(-1, 1))
 
     def _remember(self, which: int, gram: bytes, number: int) -> None:
+        from rosenblatt.tables.words import LONGEST_WORD
+
         assert self._words is not None
         known = self._words[which]
         words = known.get(number, ())

@@ -125,7 +125,7 @@ class Encoding:
             "ngrams": recipe.ngrams,
             "bits": recipe.bits,
             "weighting": recipe.weighting,
-            "vocabulary": recipe.words is not None,
+            "vocabulary": None,
             "missing": recipe.missing,
             "scale": scale,
             "na": list(recipe.na),

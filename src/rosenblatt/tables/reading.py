@@ -136,8 +136,10 @@ class Options:
         Whether words are weighted, (1 + log count) · idf and each text at length 1, or only counted.
     bits : int
         Hashed features are 2^bits, for each text or hashed column.
-    vocabulary : bool
-        Whether to remember which words fall into which hashed feature, so that weights have names.
+    vocabulary : bool or None
+        Whether to remember which words fall into which hashed feature, so that weights have names: up to three of
+        each. None: the first one met, of runs of words and up to 2^20 features a column; a model file keeps those
+        of the largest weights.
     missing : {"error", "zero", "mean", "indicator"}
         What to do about missing numbers: refuse them, or use 0, or the mean of the column, or this mean and one
         more feature that marks them. Missing categories are a level of their own.
@@ -175,7 +177,7 @@ class Options:
     ngrams: int | str = 1
     weighting: Literal["tfidf", "count"] = "tfidf"
     bits: int = 18
-    vocabulary: bool = False
+    vocabulary: bool | None = None
     missing: Missing = "error"
     date: Literal["auto", "none"] = "auto"
     na: tuple[str, ...] = ()

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
@@ -30,7 +31,21 @@ from rosenblatt.loops.layout import CSR
 from rosenblatt.tables.reading import MOST_BITS, Runs, loop_pays, runs_of
 from rosenblatt.threads import allowed, ordered
 
-__all__ = ["bucket", "bucket_of", "grams", "hash_texts", "text_buffers", "tokens"]
+__all__ = [
+    "LONGEST_WORD",
+    "MetWords",
+    "bucket",
+    "bucket_of",
+    "find_grams",
+    "grams",
+    "hash_texts",
+    "text_buffers",
+    "tokens",
+]
+
+LONGEST_WORD = 64
+LONGEST_WORD_BYTES = 4 * LONGEST_WORD
+"""The most characters that are shown of a word, and the most bytes of these."""
 
 MAX_PLAIN_BYTES = 1 << 17
 """Bytes that plain Python hashes in less time than loading the compiled loop takes."""
@@ -137,6 +152,117 @@ def hash_texts(values: NDArray[np.uint8], offsets: NDArray[Any], *, ngrams: int 
     ends = np.unique([0, *cuts[1:-1], len(offsets) - 1]).tolist()
     hashed = ordered(lambda cut: _hash_by_loop(values, offsets[cut[0] : cut[1] + 1], runs, bits), pairwise(ends))
     return _stacked(list(hashed))
+
+
+def find_grams(
+    values: NDArray[np.uint8], offsets: NDArray[Any], wanted: NDArray[np.bool_], *, ngrams: int
+) -> list[tuple[int, bytes]]:
+    """Return a run of words for each wanted bucket: the one that ends first, and of these the longest.
+
+    Parameters
+    ----------
+    values, offsets, ngrams
+        See `hash_texts`; only runs of words from one word on.
+    wanted : ndarray of bool
+        For each bucket whether a run is asked for, and there is one. It is cleared.
+
+    Examples
+    --------
+    >>> text = np.frombuffer(b"win a prize", dtype=np.uint8)
+    >>> wanted = np.zeros(1 << 18, bool)
+    >>> wanted[87195] = True
+    >>> find_grams(text, np.array([0, 11]), wanted, ngrams=3)
+    [(87195, b'win a prize')]
+    """
+    count = int(np.count_nonzero(wanted))
+    if not count:
+        return []
+    if not loop_pays(int(offsets[-1] - offsets[0]), MAX_PLAIN_BYTES):
+        return _find_plainly(values, offsets, wanted, ngrams)
+    from rosenblatt.loops.words import find_words
+
+    found = np.empty((count, 3), np.int64)
+    states, mask = np.zeros(2 * ngrams, np.uint64), np.uint64(len(wanted) - 1)
+    n = find_words(values, offsets.astype(np.int64, copy=False), mask, ngrams, wanted, count, states, found)
+    return [(bucket, b" ".join(tokens(values[begin:end].tobytes()))) for bucket, begin, end in found[:n].tolist()]
+
+
+def _find_plainly(
+    values: NDArray[np.uint8], offsets: NDArray[Any], wanted: NDArray[np.bool_], ngrams: int
+) -> list[tuple[int, bytes]]:
+    """Look at every run until each bucket has one. The compiled loop must return the same."""
+    text, found = values.tobytes(), []
+    mask, bits = len(wanted) - 1, (len(wanted) - 1).bit_length()
+    assert mask + 1 == 1 << bits, "buckets are a power of two"
+    for start, stop in pairwise(offsets.tolist()):
+        for gram in grams(text[start:stop], ngrams):
+            number = bucket(gram, bits)
+            if wanted[number]:
+                wanted[number] = False
+                found.append((number, gram))
+    return found
+
+
+class MetWords(Mapping[int, tuple[str, ...]]):
+    """The first word met of each hashed feature, in few bytes.
+
+    Examples
+    --------
+    >>> met = MetWords(18)
+    >>> met.add(87195, b"win a prize")
+    >>> met[87195], len(met), 5 in met
+    (('win a prize',), 1, False)
+    """
+
+    def __init__(self, bits: int) -> None:
+        self.starts = np.zeros(1 << bits, np.uint32)  # 0: no word
+        self._ends = np.zeros(1 << bits, np.uint32)
+        self._letters, self._count = bytearray(1), 0
+
+    @classmethod
+    def of(cls, bits: int, words: Mapping[int, tuple[str, ...]]) -> MetWords:
+        """Return words that were kept before, which go on alone."""
+        if isinstance(words, MetWords):
+            return words.copy()
+        made = cls(bits)
+        for feature, known in words.items():
+            made.add(feature, "|".join(known).encode())
+        return made
+
+    def add(self, feature: int, word: bytes) -> None:
+        """Keep a word of a feature that has none yet; do nothing once the words take 4 GiB."""
+        if len(self._letters) + LONGEST_WORD_BYTES < 1 << 32:
+            text = word.decode(errors="replace")
+            told = (text if len(text) <= LONGEST_WORD else text[: LONGEST_WORD - 1] + "…").encode()
+            self.starts[feature] = len(self._letters)
+            self._letters += told
+            self._ends[feature] = len(self._letters)
+            self._count += 1
+
+    def copy(self) -> MetWords:
+        """Return a copy that goes on alone."""
+        made = MetWords.__new__(MetWords)
+        made.starts, made._ends = self.starts.copy(), self._ends.copy()
+        made._letters, made._count = self._letters[:], self._count
+        return made
+
+    def __getitem__(self, feature: int) -> tuple[str, ...]:
+        if feature not in self:
+            raise KeyError(feature)
+        return (self._letters[int(self.starts[feature]) : int(self._ends[feature])].decode(),)
+
+    def __contains__(self, feature: object) -> bool:
+        return (
+            isinstance(feature, int | np.integer)
+            and 0 <= feature < len(self.starts)
+            and bool(self.starts[feature])
+        )
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(np.flatnonzero(self.starts).tolist())
+
+    def __len__(self) -> int:
+        return self._count
 
 
 def _stacked(parts: list[CSR]) -> CSR:
