@@ -45,11 +45,13 @@ MARKS = "<!-- made by benchmarks/first_commands.py -->", "<!-- end -->"
 REASON_FROM = 1.0  # points behind scikit-learn's model from which a table needs its reason
 
 REASONS = {
-    "breast_cancer": "6 of 570 predictions. Cause not found; soft-margin reaches 96.1.",
-    "wine": "2 of 180 predictions. Cause not found; soft-margin reaches 98.3.",
-    "sonar": "3 of 210 predictions. Cause not found.",
-    "digits": "26 of 1,800 predictions. Cause not found: 99.9 % of the training rows are right, and "
-    "soft-margin reaches 93.7.",
+    "breast_cancer": "The penalty of logistic regression: over 40 splits it gains 0.9 ± 0.2 points with C=1 and "
+    "0.2 with C=10, and loses 0.5 with C=100. The average has no penalty; `--margin 1` gains 0.4.",
+    "wine": "Training ends once the rows are separated. Over 40 splits logistic regression gains 1.2 ± 0.4 "
+    "points, almost without a penalty 0.8 ± 0.5; `--learner averaged-pa1`, which goes on to a margin, gains 0.9.",
+    "sonar": "Five splits of 208 rows: over 40 splits the gap is 0.1 ± 0.6 points.",
+    "digits": "The penalty of logistic regression: on these splits it gains 1.4 points with C=1, 0.7 with C=10, "
+    "and 0.3 almost without. `--learner averaged-pa1` gains 0.7.",
 }
 """What is known of a table that is more than a point behind."""
 

@@ -410,5 +410,9 @@ class ScaleWarning(UserWarning):
     """Training has not separated the rows, and their columns should be scaled."""
 
 
+class LeftOutWarning(UserWarning):
+    """A `TableEncoder` leaves out columns that differ in every row, as names and numbers of rows do."""
+
+
 class KernelWarning(UserWarning):
     """A function passed as a kernel is not symmetric positive semidefinite on the training data."""

@@ -1,6 +1,7 @@
 """Tables as people have them: gaps, dates, identifiers, rare classes, each tried by the command as typed."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ import pandas as pd
 import pytest
 
 import rosenblatt as rb
+from rosenblatt.exceptions import LeftOutWarning, ParameterError
 from rosenblatt.rows.features import as_rows
 from rosenblatt.tables.dates import days_of
 from rosenblatt.tables.scaling import mark_missing
@@ -269,3 +271,134 @@ def test_json_that_is_no_table_is_refused(run, text, told):
     ran = run("train", write("t.json", text), "-o", "m")
     assert ran.code == 2
     assert told in ran.err
+
+
+RARE = "a,label\n" + "".join(f"{k},{'yes' if k % 2 else 'no'}\n" for k in range(30)) + "7,once\n8,twice\n9,twice\n"
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        (
+            "train t.csv -o m --holdout 0.2",
+            "class once has one. Leave rare classes out with --min-class 2, or train without a holdout.",
+        ),
+        (
+            "evaluate t.csv --cv 3",
+            "class once has 1. Leave rare classes out with --min-class 3, merge them with --min-class 3:other.",
+        ),
+    ],
+)
+def test_a_rare_class_that_is_in_the_way_is_named_with_ways_out_that_work(run, typed, told):
+    write("t.csv", RARE)
+    ran = run(*typed.split())
+    assert ran.code == 2
+    assert ran.err.splitlines()[-1].endswith(told)
+    for way in re.findall(r"--min-class [\w:]*\w", told):
+        assert run(*typed.split(), *way.split()).code == 0
+
+
+def test_rare_classes_are_left_out_or_merged_with_one_note(run, done):
+    write("t.csv", RARE)
+    ran = run("train", "t.csv", "-o", "m", "--min-class", "2:other")
+    assert "note: rare classes became 'other': 'once' 1" in ran.err.splitlines()
+    assert "33 rows, 1 feature, 4 classes (no 15, other 1, twice 2, yes 15)" in ran.out
+    ran = run("train", "t.csv", "-o", "m", "--min-class", "3")
+    assert "note: rare classes were left out: 'once' 1, 'twice' 2" in ran.err.splitlines()
+    assert "30 rows, 1 feature, 2 classes (no 15, yes 15)" in ran.out
+    assert rb.load("m").classes_.tolist() == ["no", "yes"]
+    without = pd.read_csv("t.csv")
+    without = without[~without.label.isin(["once", "twice"])]
+    twin = rb.train(without, target="label").model
+    assert (rb.load("m")[-1].coef_ == twin[-1].coef_).all()
+    merged = rb.train("t.csv", min_class="3:yes").model
+    twin = rb.train(pd.read_csv("t.csv").replace(["once", "twice"], "yes"), target="label").model
+    assert (merged[-1].coef_ == twin[-1].coef_).all()
+    folds = rb.evaluate_folds(None, "t.csv", min_class=3).total
+    assert folds.n_rows == 30
+    assert run("train", "t.csv", "-o", "m").err == run("train", "t.csv", "-o", "m", "--min-class", "1").err
+
+
+@pytest.mark.parametrize(
+    ("min_class", "told"),
+    [
+        ("x", "min_class is 'x', but must be a number of rows"),
+        ("5:", "must be a number of rows"),
+        (0, "must be a number of rows"),
+        (True, "must be a number of rows"),
+        (16, "no class has 16 rows"),
+    ],
+)
+def test_what_min_class_cannot_be(min_class, told):
+    write("t.csv", RARE)
+    with pytest.raises(ParameterError, match=told):
+        rb.train("t.csv", min_class=min_class)
+
+
+def test_numbers_cannot_become_a_named_class():
+    write("t.csv", "a,label\n1,0\n2,1\n3,0\n4,1\n5,2\n")
+    with pytest.raises(ParameterError, match="labels are numbers such as 0"):
+        rb.train("t.csv", min_class="2:other")
+    assert rb.train("t.csv", min_class=2).model.classes_.tolist() == [0, 1]
+    with pytest.raises(ParameterError, match="predicts no classes"):
+        rb.train("t.csv", "ranking", min_class=2)
+
+
+def with_names_of_rows(n=60):
+    rows = [f"{k + 1},u{k:04},{k * 7 % 11},{k % 3},{'yes' if k % 2 else 'no'}" for k in range(n)]
+    return "\n".join(["row,code,size,kind_id,label", *rows]) + "\n"
+
+
+def test_columns_that_differ_in_every_row_are_left_out_with_one_note(run):
+    write("t.csv", with_names_of_rows())
+    ran = run("train", "t.csv", "-o", "m")
+    told = (
+        "'row', 'code' differ in every row and were left out; --features uses them, and names all columns to use"
+    )
+    assert f"note: {told}" in ran.err.splitlines()
+    assert "'kind_id' is used as a feature" in ran.err
+    assert rb.load("m")[0].get_feature_names_out().tolist() == ["size", "kind_id"]
+    ran = run("train", "t.csv", "-o", "m", "--features", "row,size")
+    assert "60 rows, 2 features" in ran.out
+    assert "note" not in ran.err
+    ran = run("train", "t.csv", "-o", "m", "--categorical", "code")
+    assert "note: 'row' differs in every row and was left out; --features uses it, and" in ran.err
+    assert "60 rows, 62 features" in ran.out
+    # Few rows say nothing, and where nothing else is left the column stays.
+    write("few.csv", with_names_of_rows(40))
+    assert "60" not in run("train", "few.csv", "-o", "m", "--target", "label").out.split(" features")[0]
+    assert "'size'" not in run("train", "few.csv", "-o", "m").err
+    assert run("train", "t.csv", "-o", "m", "--ignore", "size,kind_id,code").code == 0
+
+
+def test_python_leaves_out_the_same_columns_and_says_so():
+    write("t.csv", with_names_of_rows())
+    frame = pd.read_csv("t.csv").drop(columns="label")
+    with pytest.warns(LeftOutWarning, match=r"'row', 'code' differ in every row.*categorical=\['row', 'code'\]"):
+        encoder = rb.TableEncoder().fit(frame)
+    assert encoder.get_feature_names_out().tolist() == ["size", "kind_id"]
+    assert encoder.transform(frame[["kind_id", "size"]]).shape == (60, 2)
+    assert rb.TableEncoder(categorical=["row", "code"]).fit_transform(frame).shape == (60, 122)
+    assert rb.TableEncoder().fit_transform(frame.to_numpy(dtype=object)).shape[1] > 60  # it has no names
+    said = []
+    model = rb.train(pd.read_csv("t.csv"), log=said.append).model
+    assert model[0].get_feature_names_out().tolist() == ["size", "kind_id"]
+    assert any("'row', 'code' differ in every row" in each for each in said)
+
+
+@pytest.mark.parametrize(
+    ("column", "left_out"),
+    [
+        ([f"{1950 + k}" for k in range(60)], False),  # years count, but not from 0 or 1
+        ([f"{k}" for k in range(60)], True),
+        ([f"{k % 59}" for k in range(60)], False),
+        ([f"the letter number {k} of a long correspondence" for k in range(60)], False),  # a text
+        ([f"{k}.5" for k in range(60)], False),
+    ],
+)
+def test_which_first_columns_differ_in_every_row(column, left_out):
+    rows = [f"{value},{k % 7},{'yes' if k % 2 else 'no'}" for k, value in enumerate(column)]
+    write("t.csv", "first,size,label\n" + "\n".join(rows) + "\n")
+    said = []
+    rb.train("t.csv", log=said.append)
+    assert any("'first' differs in every row" in each for each in said) == left_out

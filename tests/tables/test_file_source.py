@@ -359,15 +359,18 @@ def test_numbers_must_be_finite(tmp_path, ending):
 
 
 def test_automatic_categories_have_a_limit(tmp_path):
-    columns = {"name": [f"n{k}" for k in range(1001)], "a": [1.0] * 1001, "y": [0, 1] * 500 + [1]}
+    names = [
+        f"n{max(k, 1)}" for k in range(1002)
+    ]  # the first recurs; if none did, they would only tell rows apart
+    columns = {"name": names, "a": [1.0] * 1002, "y": [0, 1] * 501}
     path = write(tmp_path, columns, "csv")
     with pytest.raises(
         FormatError,
         match=r"'name' holds more than 1,000 .*ignore=\['name'\].*text=\['name'\].*hashed=.*categorical=",
     ):
         read(path)
-    assert read(path, categorical=("name",))[0].shape == (1001, 1002)
-    assert read(path, hashed=("name",), bits=4)[0].shape == (1001, 17)
+    assert read(path, categorical=("name",))[0].shape == (1002, 1002)
+    assert read(path, hashed=("name",), bits=4)[0].shape == (1002, 17)
 
 
 names = st.text(st.characters(codec="utf-8", exclude_characters='\0\r\n\t",'), min_size=1, max_size=6)

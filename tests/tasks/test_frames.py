@@ -89,12 +89,18 @@ def test_other_tables_in_memory_are_cross_validated():
         rb.evaluate_folds(pipeline, mail, labels, scale=True)
 
 
-@pytest.mark.parametrize(
-    "data", [np.zeros((3, 2)), [{"a": 1}], 5, [[0.0, 1.0]], PEAKS["species"], {"species": ["a", "b"]}]
-)
+@pytest.mark.parametrize("data", [np.zeros((3, 2)), 5, [[0.0, 1.0]], PEAKS["species"], {"species": ["a", "b"]}])
 def test_what_is_neither_a_place_nor_a_frame(data):
     with pytest.raises(ParameterError, match=r"must name files or be a data frame.*Perceptron\(\)\.fit\(X, y\)"):
         rb.train(data)
+
+
+def test_a_list_of_mappings_is_a_table():
+    rows = PEAKS.to_dict("records")
+    found, twin = rb.train(rows, target="species"), rb.train(PEAKS, target="species")
+    assert (found.model[-1].coef_ == twin.model[-1].coef_).all()
+    assert rb.evaluate(found.model, rows).accuracy == rb.evaluate(twin.model, PEAKS).accuracy
+    assert rb.open_data(rows, target="species").names == rb.open_data(PEAKS, target="species").names
 
 
 def test_labels_are_no_learner_and_a_result_is_no_model():

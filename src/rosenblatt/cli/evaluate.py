@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from rosenblatt.cli.options import COLUMN, SCALE, Output, Sectioned, common, jobs, learning, reading
+from rosenblatt.cli.options import COLUMN, MIN_CLASS, SCALE, Output, Sectioned, common, jobs, learning, reading
 
 
 @click.command(
@@ -25,6 +25,7 @@ model trained on the other folds, and features are scaled by those folds.""",
 @click.option("--cv", type=click.IntRange(2), metavar="K", help="Cross-validate a learner with K folds.")
 @click.option("--label", type=COLUMN, help="Of sentences: the column of true labels. [default: that of training]")
 @click.option("--positive", metavar="LABEL", help="Class of F1, ROC AUC, average precision and thresholds.")
+@MIN_CLASS
 @SCALE
 @learning
 @reading
@@ -35,6 +36,7 @@ def evaluate(
     cv: int | None,
     label: str | int | None,
     positive: str | None,
+    min_class: str | None,
     scale: bool | None,
     learner: str | None,
     parameters: dict[str, Any],
@@ -59,10 +61,13 @@ def evaluate(
             positive=positive,
             scale=scale,
             seed=seed,
+            min_class=min_class,
             parameters=parameters,
             log=output.remark,
             **options,
         )
+    elif min_class is not None:
+        raise click.UsageError("--min-class is for --cv: a trained model has its classes")
     elif len(places) < 2:
         raise click.UsageError("name a model and data, or cross-validate a learner with --cv K")
     else:

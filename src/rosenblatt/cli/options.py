@@ -72,6 +72,11 @@ class ModelPath(click.Path):
 
 
 MODEL = click.argument("model", type=ModelPath(dir_okay=False))
+MIN_CLASS = click.option(
+    "--min-class",
+    metavar="N[:NAME]",
+    help="Leave out classes with fewer than N rows, or give their rows the class NAME (all in memory).",
+)
 SCALE = click.option(
     "--scale/--no-scale",
     default=None,

@@ -7,7 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rosenblatt.cli.options import COLUMN, COLUMNS, DATA, SCALE, Output, Sectioned, common, jobs, learning, reading
+from rosenblatt.cli.options import (
+    COLUMN,
+    COLUMNS,
+    DATA,
+    MIN_CLASS,
+    SCALE,
+    Output,
+    Sectioned,
+    common,
+    jobs,
+    learning,
+    reading,
+)
 from rosenblatt.registry import able_in_words
 from rosenblatt.rooms import find
 
@@ -44,6 +56,7 @@ Files of sentences (CoNLL-U, or a token a line with columns) train a tagger, a S
               "learning means and deviations in rosenblatt serve.")  # fmt: skip
 @click.option("--holdout", type=click.FloatRange(0, 1, min_open=True, max_open=True), metavar="SHARE",
               help="Hold out this share of rows to test the model (all in memory).")  # fmt: skip
+@MIN_CLASS
 @click.option("--probabilities", type=click.Choice(["sigmoid", "isotonic"]), is_flag=False, flag_value="sigmoid",
               help="Calibrate probabilities on held-out folds, for predict --probabilities.")  # fmt: skip
 @click.option("--label", type=COLUMN, help="Of sentences: the column to predict. [default: upos, else the last]")
@@ -76,6 +89,7 @@ def train(
     scale: bool | None,
     online_scale: bool,
     holdout: float | None,
+    min_class: str | None,
     probabilities: str | None,
     label: str | int | None,
     columns: tuple[str | int, ...] | None,
@@ -111,6 +125,7 @@ def train(
         unused = {
             "scale": scale,
             "online-scale": online_scale or None,
+            "min-class": min_class,
             "probabilities": probabilities,
             "checkpoint": checkpoint,
             "resume": resume or None,
@@ -143,9 +158,9 @@ def train(
         if address is not None or workers is not None:
             if address is not None and workers is not None:
                 raise click.UsageError("--dask names a cluster and --workers starts one. Drop one of them.")
-            if holdout is not None or probabilities is not None or no_cache or cache:
+            if no_cache or any(each is not None for each in (holdout, min_class, probabilities, cache)):
                 raise click.UsageError(
-                    "--holdout, --probabilities, --cache and --no-cache need all rows on one machine."
+                    "--holdout, --min-class, --probabilities, --cache and --no-cache need all rows on one machine."
                 )
             cluster = find("distributed.cluster_files")
             with cluster.cluster_of(address, workers, output.remark) as client:
@@ -154,6 +169,7 @@ def train(
             opened = open_sentences(data, options) if sentences else source_of(data, filled)
             require_apart(path, opened.files)
             how |= {"holdout": holdout, "probabilities": probabilities, "label": label, "columns": columns}
+            how["min_class"] = min_class
             trained = train_model(opened, learner, cache="no" if no_cache else cache or "auto", **how)
     except TrainingInterrupted as stop:
         _save_interrupted(stop.result, path, output, resumable=saved is not None and saved.exists())

@@ -207,7 +207,7 @@ def find_words(
     """
     n, row = 0, 0
     while row < offsets.size - 1 and n < n_wanted:
-        at, stop, runs = np.int64(offsets[row]), np.int64(offsets[row + 1]), 0
+        at, stop, runs = offsets[row], offsets[row + 1], 0
         while at < stop and n < n_wanted:
             begin, word, length = at, SEED, 8
             while length == 8:

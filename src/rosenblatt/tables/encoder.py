@@ -259,19 +259,21 @@ class Encoder:
         return recipe.n_features - len(recipe.categories) + len(self._categories)
 
     def notes(self) -> Iterator[str]:
-        """Yield a note about each categorical column that was not asked for and differs in almost every row."""
-        for which, (name, _) in enumerate(self._recipe.categorical):
-            n_levels = self._counts[which]
-            if (
-                self._learning
-                and which not in self._chosen
-                and n_levels > max(FEW_CATEGORIES, IDENTIFIER_ROWS_SHARE * self.n_rows)
-            ):
-                yield (
-                    f"{name!r} holds {n_levels:,} different values in {self.n_rows:,} rows; leave it out with "
-                    + Remedy("ignore", (name,))
-                    + " if it names the rows"
-                )
+        """Yield a note about the categorical columns that were not asked for and differ in almost every row."""
+        least = max(FEW_CATEGORIES, IDENTIFIER_ROWS_SHARE * self.n_rows)
+        found = [
+            (name, self._counts[which])
+            for which, (name, _) in enumerate(self._recipe.categorical)
+            if self._learning and which not in self._chosen and self._counts[which] > least
+        ]
+        if found:
+            told = ", ".join(f"{name!r} ({count:,})" for name, count in found[:4])
+            told += f" and {len(found) - 4} more" if len(found) > 4 else ""
+            yield (
+                f"columns with different values in most of the {self.n_rows:,} rows: {told}; leave out with "
+                + Remedy("ignore", tuple(name for name, _ in found[:4]))
+                + " what names rows"
+            )
 
     def begin_again(self) -> None:
         """Count rows and unknown values from zero."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -9,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.exceptions import DataTypeError, InputError, ParameterError, ShapeError
+from rosenblatt.exceptions import DataTypeError, InputError, LeftOutWarning, ParameterError, ShapeError
 from rosenblatt.rows.features import Features, as_rows, is_sparse, require_finite, require_table, stack_rows
 from rosenblatt.rows.frames import as_frame, frame_names
 from rosenblatt.rows.reals import show_value
 from rosenblatt.tables.encoder import Encoder
 from rosenblatt.tables.reading import Options
 from rosenblatt.tables.recipe import ROLES, Recipe, SparseRecipe, TableRecipe
-from rosenblatt.tables.roles import Roles, assign, begin_recipe, find_again
+from rosenblatt.tables.roles import Roles, assign, begin_recipe, find_again, told_identifiers
 from rosenblatt.tables.table import (
     FIRST_ROWS,
     Block,
@@ -248,6 +249,8 @@ def learn_table(
     if before is None:
         roles = assign(table, options, None)
         recipe = begin_recipe(table, roles, options)
+        if roles.identifiers:
+            warnings.warn(f"{told_identifiers(table, roles.identifiers)}.", LeftOutWarning, stacklevel=4)
     elif isinstance(before, TableRecipe):
         recipe, asked = before, {*options.categorical}
         places = enumerate(recipe.categorical)

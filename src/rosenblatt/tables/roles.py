@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from rosenblatt.exceptions import FormatError, Message, ParameterError, Remedy, join_messages
@@ -19,7 +20,17 @@ from rosenblatt.tables.table import NOTATIONS, WRITTEN_TRUTH, Problem, Table, er
 if TYPE_CHECKING:
     from rosenblatt.tables.table import Field, Table
 
-__all__ = ["Roles", "assign", "begin_recipe", "choose", "doubtful", "find_again", "is_index", "left_out"]
+__all__ = [
+    "Roles",
+    "assign",
+    "begin_recipe",
+    "choose",
+    "doubtful",
+    "find_again",
+    "is_index",
+    "left_out",
+    "told_identifiers",
+]
 
 
 # Notes about columns that a user may want to treat in another way, each with the way to do so.
@@ -31,8 +42,10 @@ IDENTIFIER = re.compile(r"(?:.*[_\s.-])?(?:id|ID|Id|index|Index)|.*[a-z](?:Id|ID
 
 
 def left_out(table: Table, asked: set[int | None], dates: Collection[int] = ()) -> dict[int, str]:
-    """Return the columns that are no features unless they are asked for, each with a note about it."""
+    """Return the columns that are no features unless they are asked for, each with the note about its kind."""
     notes: dict[int, str] = {}
+    empty: list[int] = []
+    times: list[int] = []
     for j, field in enumerate(table.fields):
         if j in asked:
             continue
@@ -41,14 +54,33 @@ def left_out(table: Table, asked: set[int | None], dates: Collection[int] = ()) 
             which = which if not field.name else f"the first column is called {field.name!r}"
             notes[j] = f"{which} and was left out; give it a name to use it"
         elif field.type == "null":
-            notes[j] = f"{field.name!r} has no values, at least in the first rows, and was left out"
+            empty.append(j)
         elif field.kind == "other" and field.type.startswith(DATES) and j not in dates:
-            notes[j] = (
-                f"{field.name!r} holds dates or times and was left out; "
-                + Remedy("categorical", (field.name,))
-                + " takes each as a category"
-            )
-    return notes
+            times.append(j)
+    if empty:
+        has, was = ("has", "was") if len(empty) == 1 else ("have", "were")
+        told = f"{listed(table, empty)} {has} no values, at least in the first rows, and {was} left out"
+        notes |= dict.fromkeys(empty, told)
+    return notes | dict.fromkeys(times, _no_dates(table, times) if times else "")
+
+
+def listed(table: Table, columns: Sequence[int]) -> str:
+    """Return the names of columns, the first few and how many more."""
+    names = [repr(table.fields[j].name) for j in columns]
+    return ", ".join(names[:MOST_LISTED]) + (
+        f" and {len(names) - MOST_LISTED} more" if names[MOST_LISTED:] else ""
+    )
+
+
+def _first_names(table: Table, columns: Sequence[int]) -> tuple[str, ...]:
+    return tuple(table.fields[j].name for j in columns[:MOST_LISTED])
+
+
+def _no_dates(table: Table, columns: Sequence[int]) -> str:
+    """Return one note about all columns of dates or times that were left out."""
+    holds, was = ("holds", "was") if len(columns) == 1 else ("hold", "were")
+    takes = Remedy("categorical", _first_names(table, columns)) + " takes each as a category"
+    return f"{listed(table, columns)} {holds} dates or times and {was} left out; " + takes
 
 
 def is_index(field: Field, position: int) -> bool:
@@ -58,34 +90,79 @@ def is_index(field: Field, position: int) -> bool:
     return not field.name and (position == 0 or field.type == "null")
 
 
+FEWEST_IDENTIFIERS = 50
+"""A column whose first values all differ tells rows apart only if there are so many."""
+
+
+def find_identifiers(table: Table, features: Sequence[int]) -> list[int]:
+    """Return the features that name or count the rows, judged by their first rows.
+
+    All values differ, in at least `FEWEST_IDENTIFIERS` rows. They are words that form no text, or whole numbers in
+    a column that is called so; the first column may also count from 0 or 1 under any name.
+    """
+    found: list[int] = []
+    for j in features:
+        field = table.fields[j]
+        whole = field.type.startswith(("int", "uint"))
+        called = IDENTIFIER.fullmatch(field.name) is not None
+        words = field.kind == "string" and not field.numeric and field.decorated is None
+        if not (words or (whole and (called or j == 0))) or len(found) >= MOST_LOOKED_AT:
+            continue
+        values = table.first_values(j)
+        if len({*values}) < max(len(values), FEWEST_IDENTIFIERS):
+            continue
+        if (words and not _are_texts(values)) or (whole and (called or _counts([int(value) for value in values]))):
+            found.append(j)
+    return found if len(found) < len(features) else []
+
+
+def _counts(values: Sequence[int]) -> bool:
+    """Return whether numbers count from 0 or 1."""
+    return values[0] in (0, 1) and all(b - a == 1 for a, b in pairwise(values))
+
+
+def told_identifiers(table: Table, found: Sequence[int]) -> str:
+    """Return one note about all columns that tell rows apart."""
+    told, one = listed(table, found), len(found) == 1
+    told += " differs in every row and was left out; " if one else " differ in every row and were left out; "
+    if table.argument:
+        return told + Remedy("categorical", _first_names(table, found)) + " takes each value as a category"
+    return told + Remedy("features") + f" uses {'it' if one else 'them'}, and names all columns to use"
+
+
 def doubtful(table: Table, features: Sequence[int]) -> Iterator[str]:
     """Yield notes about features that seem to be identifiers, or numbers that were not read as numbers."""
     fields = [table.fields[j] for j in features]
     strings = [j for j in features if table.typed and table.fields[j].kind == "string"][:MOST_LOOKED_AT]
-    for j in strings:
-        value = _written_number(table.first_values(j))
-        if value is not None:
-            yield (
-                f"{table.fields[j].name!r} holds numbers as text ({value!r}), which were taken as categories; "
-                "cast them to numbers to use them so"
-            )
+    written = {j: value for j in strings if (value := _written_number(table.first_values(j))) is not None}
+    if written:
+        holds, value = "holds" if len(written) == 1 else "hold", next(iter(written.values()))
+        yield (
+            f"{listed(table, [*written])} {holds} numbers as text ({value!r}), which were taken as categories; "
+            "cast them to numbers to use them so"
+        )
     decorated = [f"{field.name!r} ({field.decorated!r})" for field in fields if field.decorated is not None]
     if decorated:
         yield (
             f"numbers were taken as categories in {', '.join(decorated)}; write them without signs and separators "
             "of thousands to use them as numbers"
         )
-    for field in fields:
-        if field.grouped is not None:
-            yield (
-                f"the point of {field.grouped} was read as a decimal mark in {field.name!r}, whose other numbers "
-                "are whole; if it separates thousands, use " + Remedy("thousands", ".")
-            )
-        if field.type.startswith(("int", "uint")) and IDENTIFIER.fullmatch(field.name):
-            yield (
-                f"{field.name!r} is used as a feature; if it only numbers the rows, leave it out with "
-                + Remedy("ignore", (field.name,))
-            )
+    grouped = [j for j in features if table.fields[j].grouped is not None]
+    if grouped:
+        yield (
+            f"the point of {table.fields[grouped[0]].grouped} was read as a decimal mark in "
+            f"{listed(table, grouped)}, whose other numbers are whole; if it separates thousands, use "
+            + Remedy("thousands", ".")
+        )
+    whole = [j for j in features if table.fields[j].type.startswith(("int", "uint"))]
+    called = [j for j in whole if IDENTIFIER.fullmatch(table.fields[j].name)]
+    if called:
+        verb = "is used as a feature" if len(called) == 1 else "are used as features"
+        yield (
+            f"{listed(table, called)} {verb}; leave out with "
+            + Remedy("ignore", _first_names(table, called))
+            + " what only numbers rows"
+        )
 
 
 def _written_number(values: Sequence[object]) -> str | None:
@@ -106,6 +183,8 @@ def _written_number(values: Sequence[object]) -> str | None:
 
 TARGETS = ("label", "target", "class", "y")
 """Usual names of a target, in upper or lower case; the first of these that there is counts."""
+MOST_LISTED = 4
+"""So many columns a note names; of more it tells the number."""
 MOST_LOOKED_AT = 20
 """So many columns of text are searched for numbers, which takes time for each."""
 FEW_VALUES = 20
@@ -134,6 +213,8 @@ class Roles:
         Which columns were left out without being asked to and why, and which may not be meant as features.
     date_forms, date_parts
         How dates are written, and which of their parts are categories; see `TableRecipe`.
+    identifiers : tuple of int
+        Columns that were left out because they differ in every row.
     """
 
     target: int | None
@@ -146,6 +227,7 @@ class Roles:
     notes: tuple[str, ...] = ()
     date_forms: tuple[Form, ...] = ()
     date_parts: tuple[tuple[int, str], ...] = ()
+    identifiers: tuple[int, ...] = ()
 
     @property
     def strings(self) -> tuple[int, ...]:
@@ -171,13 +253,19 @@ def assign(table: Table, options: Options, target: int | None) -> Roles:
     special = {*asked["text"], *asked["categorical"], *asked["hashed"]}
     dates = _find_dates(table, {target, *special, *asked["ignore"]})
     if options.date == "none":
-        skipped = {j: _no_date(table.fields[j]) for j in dates if j not in asked["features"]}
+        left = [j for j in dates if j not in asked["features"]]
+        skipped = dict.fromkeys(left, _no_dates(table, left) if left else "")
         dates = {}
     else:
         skipped = {}
     if not table.argument:
         skipped = left_out(table, {target, *named}, {*dates, *skipped}) | skipped
     used = asked["features"] or [j for j in range(len(table.fields)) if j != target and j not in skipped]
+    ids: list[int] = []
+    if table.named and not asked["features"]:
+        ids = find_identifiers(table, [j for j in used if j not in named and j not in dates])
+        used = [j for j in used if j not in ids]
+        skipped |= {ids[0]: told_identifiers(table, ids)} if ids else {}
     used = sorted({*used, *asked["text"], *asked["categorical"], *asked["hashed"]} - {*asked["ignore"]})
     plain = [j for j in used if j not in special and j not in dates]
     _require_usable(table, plain, target)
@@ -188,7 +276,7 @@ def assign(table: Table, options: Options, target: int | None) -> Roles:
     texts, told = _recognise_text(table, strings, options)
     categorical = tuple(sorted({*asked["categorical"], *strings} - {*texts}))
     doubts = doubtful(table, [j for j in plain if j not in named])
-    notes = told if asked["features"] else (*skipped.values(), *doubts, *told)
+    notes = told if asked["features"] else (*dict.fromkeys(skipped.values()), *doubts, *told)
     places = [j for j in used if j in dates]
     if places:
         notes += (_told_dates(table, {j: dates[j] for j in places}),)
@@ -203,6 +291,7 @@ def assign(table: Table, options: Options, target: int | None) -> Roles:
         notes,
         tuple(dates[j][0] for j in places),
         tuple((k, part) for k, j in enumerate(places) for part in dates[j][1]),
+        tuple(ids),
     )
 
 
@@ -222,7 +311,12 @@ def _holds_texts(table: Table, position: int) -> bool:
     """Return whether a column holds long strings of several words, most of which differ, in its first rows."""
     if table.fields[position].kind != "string" or table.fields[position].numeric:
         return False
-    values = [value for value in table.first_values(position) if isinstance(value, str)]
+    return _are_texts(table.first_values(position))
+
+
+def _are_texts(found: Sequence[Any]) -> bool:
+    """Return whether values are long strings of several words, most of which differ."""
+    values = [value for value in found if isinstance(value, str)]
     if len(values) < FEWEST_TEXTS or 2 * len({*values}) <= len(values):
         return False
     words = sum(len(value.split()) for value in values)
@@ -242,11 +336,6 @@ def _find_dates(table: Table, others: Collection[int | None]) -> dict[int, tuple
         if form is not None:
             found[j] = form, varying_parts(values, form)
     return found
-
-
-def _no_date(field: Field) -> str:
-    takes = Remedy("categorical", (field.name,)) + " takes each as a category"
-    return f"{field.name!r} holds dates or times and was left out; " + takes
 
 
 def _told_dates(table: Table, dates: dict[int, tuple[Form, list[str]]]) -> str:

@@ -252,11 +252,9 @@ class MetWords(Mapping[int, tuple[str, ...]]):
         return (self._letters[int(self.starts[feature]) : int(self._ends[feature])].decode(),)
 
     def __contains__(self, feature: object) -> bool:
-        return (
-            isinstance(feature, int | np.integer)
-            and 0 <= feature < len(self.starts)
-            and bool(self.starts[feature])
-        )
+        if not isinstance(feature, int | np.integer):
+            return False
+        return bool(0 <= feature < len(self.starts) and self.starts[feature])
 
     def __iter__(self) -> Iterator[int]:
         return iter(np.flatnonzero(self.starts).tolist())

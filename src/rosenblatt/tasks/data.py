@@ -14,7 +14,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -27,6 +27,7 @@ from rosenblatt.models.opened import OpenedModel
 from rosenblatt.rooms import find
 from rosenblatt.rows.labels import ContinuousLabelError
 from rosenblatt.rows.memory import require_features
+from rosenblatt.rows.reals import read_only
 from rosenblatt.rows.reals import show_value as as_shown
 from rosenblatt.tables.file_source import Source
 from rosenblatt.tables.reading import CORPUS_FORMATS, Missing, Options, named_corpus_format
@@ -43,11 +44,13 @@ __all__ = [
     "Data",
     "DataTable",
     "Log",
+    "RareClasses",
     "held_reading",
     "holding",
     "is_tagger",
     "open_data",
     "open_ready_model",
+    "rare_ways",
     "read_table",
     "require_numbers",
     "source_for",
@@ -139,9 +142,10 @@ def open_data(*places: Place, **options: Any) -> Any:
 
     Parameters
     ----------
-    *places : str, path or dataframe
-        Files of any format, globs, ``-`` for standard input, one built-in set such as ``@iris``, or one dataframe
-        of pandas, polars, pyarrow and all that narwhals reads.
+    *places : str, path, dataframe or list of mappings
+        Files of any format, globs, ``-`` for standard input, one built-in set such as ``@iris``, one dataframe of
+        pandas, polars, pyarrow and all that narwhals reads, or one list of rows, each a mapping of columns to
+        values.
     **options
         How to read files: the attributes of `rosenblatt.tables.reading.Options`, such as ``target="label"``.
 
@@ -243,8 +247,8 @@ def mark_and_tell(blocks: Blocks, log: Log) -> tuple[Any, Recipe | None]:
     return marked, marked.facts.recipe
 
 
-def _shown_counts(gaps: Mapping[str, int], most: int = 6) -> str:
-    """Return how many rows of each column lack a value, the first few and the sum of the others.
+def _shown_counts(gaps: Mapping[str, int], most: int = 6, *, what: str = "column", many: str = "columns") -> str:
+    """Return how many rows each column lacks, or each class has: the first few and the sum of the others.
 
     Examples
     --------
@@ -253,7 +257,7 @@ def _shown_counts(gaps: Mapping[str, int], most: int = 6) -> str:
     """
     first, rest = [*gaps.items()][:most], [*gaps.values()][most:]
     told = [f"{column!r} {count:,}" for column, count in first]
-    told += [f"{len(rest):,} more column{'s' * (len(rest) > 1)} {sum(rest):,}"] if rest else []
+    told += [f"{len(rest):,} more {what if len(rest) == 1 else many} {sum(rest):,}"] if rest else []
     return ", ".join(told)
 
 
@@ -314,22 +318,28 @@ def require_no_options(options: Mapping[str, Any]) -> None:
 
 def places_of(data: Any) -> list[Any]:
     """Return all places as texts, and a data frame as it is; raise `ParameterError` for anything else."""
-    if isinstance(data, str | os.PathLike) or _is_frame(data) or not isinstance(data, Iterable):
+    if isinstance(data, str | os.PathLike) or _is_table(data) or not isinstance(data, Iterable):
         data = [data]
     elif hasattr(data, "to_frame") or isinstance(data, Mapping):
         data = [data]  # a column of a frame or a mapping, which name no files
     found = [os.fspath(each) if isinstance(each, str | os.PathLike) else each for each in data]
     for each in found:
-        if not isinstance(each, str) and not _is_frame(each):
+        if not isinstance(each, str) and not _is_table(each):
             raise ParameterError(
-                f"data holds {type(each).__name__}, but must name files or be a data frame. Pass arrays and lists "
-                "as X and y to the fit of an estimator, such as Perceptron().fit(X, y)."
+                f"data holds {type(each).__name__}, but must name files or be a data frame or a list of "
+                "mappings. Pass arrays and other lists as X and y to the fit of an estimator, such as "
+                "Perceptron().fit(X, y)."
             )
     return found
 
 
-def _is_frame(data: Any) -> bool:
-    """Return whether data is a data frame; names and lists of them are told apart without loading narwhals."""
+def _is_table(data: Any) -> bool:
+    """Return whether data is a data frame, or a list of mappings of columns to values.
+
+    Names and lists of them are told apart without loading narwhals.
+    """
+    if isinstance(data, list | tuple) and data:
+        return all(isinstance(each, Mapping) for each in data)
     if isinstance(data, str | os.PathLike | list | tuple | np.ndarray):
         return False
     from rosenblatt.rows.frames import as_frame
@@ -381,6 +391,81 @@ def require_target(source: Source, blocks: Blocks, *, regression: bool | None) -
         + ", or name this one to take each value as a class.",
         code="too-many-classes",
     )
+
+
+class RareClasses(NamedTuple):
+    """What becomes of classes with few rows.
+
+    Attributes
+    ----------
+    least : int
+        The fewest rows of a class that stays.
+    into : str or None
+        The class that the rows of the others are given; None: they are left out.
+    """
+
+    least: int
+    into: str | None = None
+
+    @classmethod
+    def of(cls, told: int | str | None) -> RareClasses | None:
+        """Return what a parameter says: a number of rows, such as 5, with a class if rows are merged: "5:other".
+
+        Examples
+        --------
+        >>> RareClasses.of(5), RareClasses.of("5:other")
+        (RareClasses(least=5, into=None), RareClasses(least=5, into='other'))
+        """
+        if told is None:
+            return None
+        least, colon, into = str(told).partition(":")
+        if isinstance(told, bool) or not least.isdecimal() or int(least) < 1 or (colon and not into):
+            raise ParameterError(f"min_class is {told!r}, but must be a number of rows, such as 5, or '5:other'.")
+        return cls(int(least), into or None)
+
+    def apart(self, blocks: MemoryBlocks, log: Log) -> MemoryBlocks:
+        """Return blocks without the rows of rare classes, or with these as rows of one class, and say so."""
+        from rosenblatt.tables.blocks import MemoryBlocks
+
+        counts, classes, batch = blocks.counts, blocks.classes, blocks.whole
+        rare = np.flatnonzero((counts > 0) & (counts < self.least))
+        if not len(rare):
+            return blocks
+        if self.into is None:
+            kept = np.flatnonzero(counts >= self.least)
+            if len(kept) < 2:
+                have = f"one of {len(classes)} classes has" if len(kept) else "no class has"
+                raise ParameterError(
+                    f"At least two classes must stay, but {have} {self.least} rows. Name a smaller number in "
+                    + Remedy("min_class")
+                    + "."
+                )
+            batch = batch.take(np.isin(batch.codes, kept))
+            left, places = classes[kept], np.searchsorted(kept, batch.codes)
+        else:
+            if classes.dtype.kind != "U":
+                raise ParameterError(
+                    f"The labels are numbers such as {classes[0]!s}, so that rare classes cannot become "
+                    f"{self.into!r}. Leave them out with " + Remedy("min_class", self.least) + "."
+                )
+            few = {*rare.tolist()}
+            names = [self.into if code in few else name for code, name in enumerate(classes.tolist())]
+            left, joined = np.unique(names, return_inverse=True)
+            places = joined[batch.codes]
+        rows_of = {str(classes[code]): int(counts[code]) for code in rare.tolist()}
+        done = "were left out" if self.into is None else f"became {self.into!r}"
+        log(f"note: rare classes {done}: {_shown_counts(rows_of, what='class', many='classes')}")
+        merged = replace(batch, codes=read_only(places.astype(batch.codes.dtype)), classes=read_only(left))
+        return MemoryBlocks(merged, facts=blocks.facts)
+
+
+def rare_ways(counts: Any, classes: NDArray[Any], least: int) -> str:
+    """Return how to go on without classes of fewer rows; merging them is offered where that gives enough."""
+    rare = counts[(counts > 0) & (counts < least)]
+    ways = "Leave rare classes out with " + Remedy("min_class", least)
+    if rare.sum() >= least and classes.dtype.kind == "U":
+        ways += ", merge them with " + Remedy("min_class", f"{least}:other")
+    return ways
 
 
 def note_similar(classes: NDArray[Any], log: Log) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from rosenblatt.escaping import ShowsText
 from rosenblatt.evaluation import Evaluation, RegressionEvaluation, class_code
 from rosenblatt.evaluation import evaluate as compare
-from rosenblatt.exceptions import ParameterError
+from rosenblatt.exceptions import Message, ParameterError
 from rosenblatt.learning.trace import Trace
 from rosenblatt.models.opened import OpenedModel
 from rosenblatt.registry import abilities
@@ -26,6 +26,7 @@ from rosenblatt.tables.data_file import closed_on_error
 from rosenblatt.tables.file_source import Source
 from rosenblatt.tasks.data import (
     Log,
+    RareClasses,
     all_rows,
     describe_reading,
     explain_target,
@@ -35,6 +36,7 @@ from rosenblatt.tasks.data import (
     mark_and_tell,
     note_similar,
     open_ready_model,
+    rare_ways,
     require_no_options,
     require_target,
     source_for,
@@ -211,6 +213,7 @@ def evaluate_folds(
     positive: Any = None,
     scale: bool | None = None,
     seed: int = 0,
+    min_class: int | str | None = None,
     parameters: Any = None,
     log: Log = log_info,
     n_jobs: int | None = None,
@@ -237,6 +240,8 @@ def evaluate_folds(
         for tables that are read, no for rows in memory.
     seed : int
         Shuffles the rows, and is the `random_state` of a learner given by name.
+    min_class : int, str or None
+        Of data that is read: classes with fewer rows are left out, such as 5, or become one class: "5:other".
     parameters : mapping or None
         Parameters of a learner given by name.
     log : callable
@@ -274,9 +279,11 @@ def evaluate_folds(
         unscaled,
     )
 
-    fill, recipe, groups = False, None, None
+    fill, recipe, groups, rare = False, None, None, RareClasses.of(min_class)
     if y is not None and _reads_tables(learner):
         require_no_options(options)
+        if min_class is not None:
+            raise ParameterError("min_class is for data that is read. Leave rare classes out of X and y before.")
         if scale or parameters:
             raise ParameterError(
                 "The learner is a pipeline: use TableEncoder(scale=True), and set parameters in it."
@@ -289,11 +296,14 @@ def evaluate_folds(
         regression = is_regression(named_learner(learner, parameters, seed)[1])
     if source is None:
         require_no_options(options)
+        if min_class is not None:
+            raise ParameterError("min_class is for data that is read. Leave rare classes out of X and y before.")
         batch, scale = as_batch(data, y), bool(scale)
     else:
         with explain_target(source):
             blocks = all_rows(source, numbers=regression)
         describe_reading(source, log)
+        blocks = blocks if rare is None or regression else rare.apart(blocks, log)
         blocks, recipe = mark_and_tell(blocks, log)
         note_similar(blocks.classes, log)
         require_target(source, blocks, regression=regression)
@@ -301,7 +311,8 @@ def evaluate_folds(
         groups = source.groups if takes_groups(named_learner(learner, parameters, seed)[1]) else None
         scale = scales_by_default(source) if scale is None else scale
     code = None if positive is None or regression else class_code(positive, batch.classes)
-    fold_of = deal(np.zeros_like(batch.codes) if regression else batch.codes, folds, seed)
+    dealt = np.zeros_like(batch.codes) if regression or groups is not None else batch.codes
+    fold_of = deal(dealt, folds, seed, batch.classes)
     if groups is not None:
         numbers = as_groups(groups, batch.n_rows)
         fold_of = deal(np.zeros(int(numbers.max()) + 1, np.int64), folds, seed)[numbers]
@@ -357,7 +368,7 @@ def _of_pipeline(
         return CrossValidation(type(last).__name__, list(ordered(tried, range(folds), foreign=True)))
 
 
-def deal(codes: Ints, folds: int, seed: int) -> Ints:
+def deal(codes: Ints, folds: int, seed: int, classes: Any = None) -> Ints:
     """Return the fold of each row: each class is shuffled and distributed evenly.
 
     The classes are distributed one after the other, so that the sizes of folds differ by at most one row.
@@ -372,7 +383,12 @@ def deal(codes: Ints, folds: int, seed: int) -> Ints:
     counts = np.bincount(codes)
     least = counts[counts > 0].min()
     if least < folds:
-        raise ParameterError(f"{folds} folds need {folds} rows of each class, but one has {least}. Use fewer.")
+        which = "one" if classes is None else f"class {classes[np.flatnonzero(counts == least)[0]]!s}"
+        raise ParameterError(
+            f"{folds} folds need {folds} rows of each class, but {which} has {least}. "
+            + (Message("Use fewer") if classes is None else rare_ways(counts, classes, folds))
+            + (f", or use {least} folds." if classes is not None and least > 1 else ".")
+        )
     shuffled = np.random.default_rng(seed).permutation(len(codes))
     fold = np.empty(len(codes), np.int64)
     fold[shuffled[np.argsort(codes[shuffled], kind="stable")]] = np.arange(len(codes)) % folds

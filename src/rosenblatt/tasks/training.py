@@ -22,7 +22,7 @@ from rosenblatt.escaping import ShowsText
 from rosenblatt.estimators.perceptron_core import BareParameters
 from rosenblatt.evaluation import Evaluation, RegressionEvaluation
 from rosenblatt.evaluation import evaluate as compare
-from rosenblatt.exceptions import InputError, ParameterError
+from rosenblatt.exceptions import InputError, ParameterError, Remedy
 from rosenblatt.learning.checkpoint import discard
 from rosenblatt.learning.scaled import transform_blocks
 from rosenblatt.learning.visitor import hold_out
@@ -45,6 +45,7 @@ from rosenblatt.tables.scaling import Transformation, Weighting
 from rosenblatt.tasks.data import (
     Log,
     Place,
+    RareClasses,
     all_rows,
     describe_reading,
     explain_target,
@@ -52,6 +53,7 @@ from rosenblatt.tasks.data import (
     log_info,
     mark_and_tell,
     note_similar,
+    rare_ways,
     reads_sentences,
     require_target,
     source_of,
@@ -401,6 +403,7 @@ class Training(ABC):
     columns: Sequence[str | int] | None = None
     scale: bool | Literal["online"] | None = None
     holdout: float | None = None
+    min_class: int | str | None = None
     probabilities: str | None = None
     seed: int = 0
     memory: int | None = None
@@ -471,6 +474,7 @@ def train(
     columns: Sequence[str | int] | None = None,
     scale: bool | Literal["online"] | None = None,
     holdout: float | None = None,
+    min_class: int | str | None = None,
     probabilities: str | None = None,
     seed: int = 0,
     memory: int | None = None,
@@ -490,7 +494,7 @@ def train(
 
     Parameters
     ----------
-    data : str, path, several of them, dataframe, Source, Corpus, or list of sentences
+    data : str, path, several of them, dataframe, list of mappings, Source, Corpus, or list of sentences
         See `open_data`. Sentences are files in CoNLL-U, or with one token a line and columns (named ``.conllu`` or
         ``.conll``, or with `label`). In memory they are lists of tokens, each a tuple of its columns, such as
         ``("dog", "NOUN")``.
@@ -515,6 +519,9 @@ def train(
     holdout : float or None
         The share of each class that is not trained on, to measure the model; of all rows in a regression, of all
         groups in a ranking, and of all sentences. All rows are then kept in memory.
+    min_class : int, str or None
+        Classes with fewer rows are left out, such as 5, or become one class, such as "5:other". All rows are then
+        kept in memory.
     probabilities : "sigmoid", "isotonic" or None
         Whether the model gives calibrated probabilities, and by which curves; see `rosenblatt.calibrate`. The
         learner is trained five more times, on four fifths of the rows each, all in memory.
@@ -568,6 +575,10 @@ def train(
     kind: type[Training] = TableTraining
     if reads_sentences(data, label, options.get("format")):
         kind = find("sequences.tagger_tasks").SentenceTraining
+        if min_class is not None:
+            raise ParameterError(
+                "Tags are predicted one by one, so that none is left out. Drop " + Remedy("min_class") + "."
+            )
     elif columns:
         raise ParameterError("columns is for sentences, but the data is a table. Use features.")
     return kind(
@@ -578,6 +589,7 @@ def train(
         columns=columns,
         scale=scale,
         holdout=holdout,
+        min_class=min_class,
         probabilities=probabilities,
         seed=seed,
         memory=memory,
@@ -602,6 +614,7 @@ class TableTraining(Training):
     held: Batch | None = None
     held_groups: Any = None
     all_data: str | None = None
+    rare: RareClasses | None = None
 
     def open(self) -> None:
         """Make the learner, and read the rows: all into memory if the learner, a holdout or folds need it."""
@@ -626,6 +639,9 @@ class TableTraining(Training):
                 raise ParameterError(
                     f"The learner {self.name} has no decision scores to calibrate, or has probabilities."
                 )
+        self.rare = RareClasses.of(self.min_class)
+        if self.rare is not None and (is_regression(estimator) or takes_groups(estimator)):
+            raise ParameterError(f"The learner {self.name} predicts no classes. Drop " + Remedy("min_class") + ".")
         if self.saving and not keeps_checkpoints(estimator):
             raise ParameterError(
                 f"The learner {self.name} keeps no checkpoints; {able_in_words('checkpoints')} do."
@@ -639,6 +655,7 @@ class TableTraining(Training):
     def _read(self) -> Any:
         source, estimator = self.source, self.estimator
         asked = self.holdout is not None or self.probabilities is not None or self.scale == "online"
+        asked = asked or self.rare is not None
         if asked or not learns_from_blocks(estimator):
             return all_rows(source, numbers=is_regression(estimator))
         return collect(
@@ -656,6 +673,9 @@ class TableTraining(Training):
             self.groups = self.source.groups
             if self.groups is None:
                 self.log("note: the rows have no groups (qid:), so that all of them are compared")
+        if self.rare is not None:
+            before, self.blocks = self.blocks, self.rare.apart(self.blocks, self.log)
+            self.all_data = None if self.blocks is before else before.fingerprint
         self.blocks, _ = mark_and_tell(self.blocks, self.log)
         if self.holdout is not None:
             self._hold_out(self.holdout)
@@ -683,7 +703,7 @@ class TableTraining(Training):
 
     def _hold_out(self, share: float) -> None:
         blocks, groups = self.blocks, self.groups
-        self.all_data = blocks.fingerprint
+        self.all_data = self.all_data or blocks.fingerprint
         rows = _rows_held_out(blocks, share, self.seed, by_class=not is_regression(self.estimator), groups=groups)
         self.held, kept = blocks.whole.take(rows), blocks.whole.take(~rows)
         self.blocks = MemoryBlocks(kept, facts=blocks.facts)
@@ -757,7 +777,9 @@ def _rows_held_out(
     if by_class and blocks.counts.min() < 2:
         raise ParameterError(
             "A holdout needs two rows of each class, one to train on and one to measure on; class "
-            f"{blocks.classes[blocks.counts.argmin()]!s} has one. Add rows, or train without a holdout."
+            f"{blocks.classes[blocks.counts.argmin()]!s} has one. "
+            + rare_ways(blocks.counts, blocks.classes, 2)
+            + ", or train without a holdout."
         )
     if batch.n_rows < 2:
         raise ParameterError("A holdout needs two rows, one to train on and one to measure on.")
