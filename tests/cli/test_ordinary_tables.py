@@ -381,7 +381,12 @@ def test_python_leaves_out_the_same_columns_and_says_so():
     assert rb.TableEncoder(categorical=["row", "code"]).fit_transform(frame).shape == (60, 122)
     assert rb.TableEncoder().fit_transform(frame.to_numpy(dtype=object)).shape[1] > 60  # it has no names
     said = []
-    model = rb.train(pd.read_csv("t.csv"), log=said.append).model
+    found = rb.train(pd.read_csv("t.csv"), log=said.append)
+    model = found.model
+    assert [f"note: {note}" for note in found.notes] == said[1:]
+    assert all(f"note: {note}" in str(found) for note in found.notes)
+    assert "differ in every row" in found._repr_html_()
+    assert rb.train("@iris").notes == ()
     assert model[0].get_feature_names_out().tolist() == ["size", "kind_id"]
     assert any("'row', 'code' differ in every row" in each for each in said)
 

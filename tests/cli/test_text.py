@@ -5,10 +5,11 @@ from random import Random
 
 import numpy as np
 import pytest
+from sklearn.pipeline import make_pipeline
 
 import rosenblatt as rb
-from rosenblatt.models import files
 from rosenblatt.models.stored import open_model
+from rosenblatt.tables import preparation
 from rosenblatt.tables.words import bucket, grams
 
 SPAM = [
@@ -153,13 +154,29 @@ def test_inspect_explain_and_report_name_words_without_being_asked(tmp_path, run
     assert "message#" in run("inspect", "none.model").out
 
 
+def words_of(path):
+    return [dict(each) for each in open_model(path).preparation.recipe.words]
+
+
 def test_a_model_keeps_the_words_of_the_largest_weights(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "MOST_WORDS", 5)
     write_csv(tmp_path / "mail.csv")
+    whole = rb.train(tmp_path / "mail.csv", vocabulary=True)
+    monkeypatch.setattr(preparation, "MOST_WORDS", 5)
     trained = rb.train(tmp_path / "mail.csv")
-    assert len(trained.preparation.recipe.words[0]) > 20
     trained.save(tmp_path / "m.model")
-    [kept] = open_model(tmp_path / "m.model").preparation.recipe.words
-    weights = np.abs(trained.model.named_steps["learner"].coef_[0])
+    [kept] = words_of(tmp_path / "m.model")
+    weights = np.abs(trained.model[-1].coef_[0])
     assert len(kept) == 5
     assert min(weights[[*kept]]) >= np.sort(weights)[-5]
+    # Through a cache, new or used again, the model is the same; words that were asked for stay.
+    for _ in range(2):
+        rb.train(tmp_path / "mail.csv", memory=1, cache=tmp_path / "rows").save(tmp_path / "cached.model")
+        assert words_of(tmp_path / "cached.model") == [kept]
+    whole.save(tmp_path / "whole.model")
+    rb.save(rb.load(tmp_path / "whole.model"), tmp_path / "again.model")
+    assert len(words_of(tmp_path / "again.model")[0]) == len(words_of(tmp_path / "whole.model")[0]) > 20
+    texts, labels = [text for _, text in messages()], [label for label, _ in messages()]
+    pipeline = make_pipeline(rb.TableEncoder(), rb.Perceptron(average=True)).fit(texts, labels)
+    assert len(pipeline[0].encoding_.recipe.words[0]) > 20
+    rb.save(pipeline, tmp_path / "pipeline.model")
+    assert len(words_of(tmp_path / "pipeline.model")[0]) == 5

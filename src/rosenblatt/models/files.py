@@ -48,6 +48,7 @@ from rosenblatt.codecs import (
 from rosenblatt.exceptions import ModelFileError, ParameterError, ShapeError
 from rosenblatt.learning.linear import LinearModel
 from rosenblatt.rows.features import Features, as_rows, require_finite
+from rosenblatt.tables import preparation as preparing
 from rosenblatt.tables.monomials import Monomials, monomials_of
 from rosenblatt.tables.online_scaling import OnlineScaling
 from rosenblatt.tables.preparation import (
@@ -74,6 +75,7 @@ __all__ = [
     "put_together",
     "save",
     "take_apart",
+    "with_largest_words",
     "write_model",
 ]
 
@@ -228,9 +230,9 @@ def take_apart(model: Any) -> tuple[Preparation, Any]:
         found = _step_of(step)
         if found is None or (isinstance(found, Encoding) and steps):
             raise ParameterError(
-                f"model cannot be written: its step {name!r} is {repr(step)[:80]}. A file holds a TableEncoder as "
-                "the first step, and StandardScaler, OnlineScaler, Normalizer(), MonomialMap and VisualHierarchy. "
-                + _advice(step)
+                f"model is not understood here: its step {name!r} is {' '.join(repr(step)[:80].split())}. A "
+                "TableEncoder may come first, then StandardScaler, OnlineScaler, Normalizer(), MonomialMap and "
+                "VisualHierarchy. " + _advice(step)
             )
         steps.append(found)
     return Preparation(tuple(steps)), learner
@@ -856,7 +858,9 @@ def write_model(
         if not isinstance(learner, ReadsTables):
             raise ParameterError(f"model cannot be saved: a {name} reads signals, and has no place in a pipeline.")
         learner = learner._without_names()
-    preparation = _with_largest_words(preparation, learner)
+    encoder = None if preparation.encoding is None else preparation.encoding.parameters
+    if encoder is not None and encoder.get("vocabulary", True) is None:  # the words were not asked for
+        preparation = with_largest_words(preparation, learner)
     context = Context(names=names_of(learner), classes=_classes_of(learner))
     try:
         classes = None if context.classes is None else write_labels(context.classes, "classes")
@@ -885,21 +889,15 @@ def write_model(
     write_container(path, document, context.tensors)
 
 
-MOST_WORDS = 20_000
-"""So many words that were kept without being asked for are stored, those of the largest weights."""
-
-
-def _with_largest_words(preparation: Preparation, learner: Any) -> Preparation:
-    """Return a preparation whose words, where nobody asked for them, are those of the largest weights."""
+def with_largest_words(preparation: Preparation, learner: Any) -> Preparation:
+    """Return a preparation with only those words that belong to the largest weights of the learner behind it."""
     from rosenblatt.estimators._linear import LinearClassifier
 
     encoding = preparation.encoding
     recipe = None if encoding is None else encoding.recipe
-    if encoding is None or not isinstance(recipe, TableRecipe) or recipe.words is None:
+    if encoding is None or not isinstance(recipe, TableRecipe) or not any(recipe.words or ()):
         return preparation
-    met = [each for each in recipe.words if not isinstance(each, dict)]  # those asked for are dicts
-    if not met:
-        return preparation
+    met = recipe.words or ()
     sizes = learner._weight_sizes() if isinstance(learner, LinearClassifier) else np.empty(0)
     if len(sizes) != recipe.n_features:  # the learner has no weights, or those of other features
         sizes = np.ones(recipe.n_features)
@@ -907,7 +905,7 @@ def _with_largest_words(preparation: Preparation, learner: Any) -> Preparation:
     features = np.concatenate([[*each] for each in met]).astype(np.int64)
     column = np.repeat(np.arange(len(met)), [len(each) for each in met])
     strength = sizes[first + column * width + features]
-    largest = np.argsort(-strength, kind="stable")[:MOST_WORDS]
+    largest = np.argsort(-strength, kind="stable")[: preparing.MOST_WORDS]
     largest = largest[strength[largest] > 0.0]
     kept = tuple(
         {feature: each[feature] for feature in features[largest[column[largest] == k]].tolist()}

@@ -42,6 +42,9 @@ __all__ = [
 ]
 
 
+MOST_WORDS = 20_000
+"""So many words that were kept without being asked for are stored, those of the largest weights."""
+
 PARAMETERS = {
     *("text", "categorical", "hashed", "ignore", "ngrams", "bits", "vocabulary", "missing", "scale", "na"),
     *("weighting", "sparse_output", "date"),
@@ -118,6 +121,7 @@ class Encoding:
         if not isinstance(recipe, TableRecipe):
             return {"scale": scale, "missing": "error" if self.filling is None else "mean"}
         which = 0 if recipe.named else 1  # the name, or the position
+        known = [names for one in recipe.words or () for names in one.values()]
         return {
             "text": [place[which] for place in recipe.texts],
             "categorical": [place[which] for place in recipe.categorical],
@@ -125,7 +129,7 @@ class Encoding:
             "ngrams": recipe.ngrams,
             "bits": recipe.bits,
             "weighting": recipe.weighting,
-            "vocabulary": None,
+            "vocabulary": True if len(known) > MOST_WORDS or any(len(each) > 1 for each in known) else None,
             "missing": recipe.missing,
             "scale": scale,
             "na": list(recipe.na),

@@ -48,6 +48,7 @@ __all__ = [
     "held_reading",
     "holding",
     "is_tagger",
+    "keep_notes",
     "open_data",
     "open_ready_model",
     "rare_ways",
@@ -143,8 +144,8 @@ def open_data(*places: Place, **options: Any) -> Any:
     Parameters
     ----------
     *places : str, path, dataframe or list of mappings
-        Files of any format, globs, ``-`` for standard input, one built-in set such as ``@iris``, one dataframe of
-        pandas, polars, pyarrow and all that narwhals reads, or one list of rows, each a mapping of columns to
+        Files of any format, globs, ``-`` for standard input, or one built-in set such as ``@iris``. In memory, one
+        dataframe of pandas, polars, pyarrow and all that narwhals reads, or one list of mappings of columns to
         values.
     **options
         How to read files: the attributes of `rosenblatt.tables.reading.Options`, such as ``target="label"``.
@@ -243,7 +244,7 @@ def mark_and_tell(blocks: Blocks, log: Log) -> tuple[Any, Recipe | None]:
 
     marked, gaps = mark_gaps(blocks)
     if gaps:
-        log(f"note: missing numbers became the mean of their column, and a mark: {_shown_counts(gaps)}")
+        log(NOTE + f"missing numbers became the mean of their column, and a mark: {_shown_counts(gaps)}")
     return marked, marked.facts.recipe
 
 
@@ -259,6 +260,21 @@ def _shown_counts(gaps: Mapping[str, int], most: int = 6, *, what: str = "column
     told = [f"{column!r} {count:,}" for column, count in first]
     told += [f"{len(rest):,} more {what if len(rest) == 1 else many} {sum(rest):,}"] if rest else []
     return ", ".join(told)
+
+
+NOTE = "note: "
+"""How a line begins that tells what was decided about the data."""
+
+
+def keep_notes(log: Log, notes: list[str]) -> Log:
+    """Return a log that passes lines on, and puts those that are notes into a list."""
+
+    def told(line: str) -> None:
+        if line.startswith(NOTE):
+            notes.append(line.removeprefix(NOTE))
+        log(line)
+
+    return told
 
 
 def read_options(options: Mapping[str, Any]) -> Options:
@@ -454,7 +470,7 @@ class RareClasses(NamedTuple):
             places = joined[batch.codes]
         rows_of = {str(classes[code]): int(counts[code]) for code in rare.tolist()}
         done = "were left out" if self.into is None else f"became {self.into!r}"
-        log(f"note: rare classes {done}: {_shown_counts(rows_of, what='class', many='classes')}")
+        log(NOTE + f"rare classes {done}: {_shown_counts(rows_of, what='class', many='classes')}")
         merged = replace(batch, codes=read_only(places.astype(batch.codes.dtype)), classes=read_only(left))
         return MemoryBlocks(merged, facts=blocks.facts)
 
@@ -475,11 +491,11 @@ def note_similar(classes: NDArray[Any], log: Log) -> None:
         alike.setdefault(" ".join(label.split()).casefold(), []).append(label)
     groups = [", ".join(map(repr, labels)) for labels in alike.values() if len(labels) > 1]
     if groups:
-        log(f"note: labels that differ only in case or spaces are classes of their own: {'; '.join(groups[:8])}")
+        log(NOTE + f"labels that differ only in case or spaces are classes of their own: {'; '.join(groups[:8])}")
     for label in classes.tolist() if classes.dtype.kind == "U" else ():
         if label.strip() in MISSING_NAMES:
             ways = Remedy("na", (label.strip(),)) + " " + Remedy("skip_bad", True)
-            log(f"note: {label!r} is a class like others; if it means that the label is missing, use " + ways)
+            log(NOTE + f"{label!r} is a class like others; if it means that the label is missing, use " + ways)
 
 
 @contextmanager
@@ -542,7 +558,7 @@ def describe_reading(source: Source, log: Log, facts: Facts | None = None) -> No
 def _descriptions(source: Source, facts: Facts | None) -> Iterator[str]:
     name = show_data(source.files) if source.files else source.title
     yield f"{name}: {source.description if facts is None else facts.description}"
-    yield from ("note: " + note for note in source.notes)
+    yield from (NOTE + note for note in source.notes)
     skipped = source.skipped.count if facts is None else facts.skipped
     if skipped:
         yield f"rows left out because they could not be read: {skipped:,}"

@@ -28,7 +28,7 @@ from rosenblatt.learning.scaled import transform_blocks
 from rosenblatt.learning.visitor import hold_out
 from rosenblatt.loops.compilation import Seconds, Stopwatch
 from rosenblatt.loops.layout import CSR
-from rosenblatt.models.files import EstimatorPredictor, write_model
+from rosenblatt.models.files import EstimatorPredictor, with_largest_words, write_model
 from rosenblatt.registry import able_in_words, name_of
 from rosenblatt.rooms import find
 from rosenblatt.rows.batch import Batch
@@ -43,6 +43,7 @@ from rosenblatt.tables.preparation import Preparation, encoding_of
 from rosenblatt.tables.recipe import Recipe
 from rosenblatt.tables.scaling import Transformation, Weighting
 from rosenblatt.tasks.data import (
+    NOTE,
     Log,
     Place,
     RareClasses,
@@ -50,6 +51,7 @@ from rosenblatt.tasks.data import (
     describe_reading,
     explain_target,
     fills_means,
+    keep_notes,
     log_info,
     mark_and_tell,
     note_similar,
@@ -329,6 +331,8 @@ class TrainingResult(ShowsText):
         What a model file says about the origin of the model.
     calibration : Calibration or None
         The curves from scores to probabilities, where `train` was asked for them.
+    notes : tuple of str
+        What was decided about the data, such as which columns were left out.
     """
 
     _trained: Any
@@ -337,6 +341,7 @@ class TrainingResult(ShowsText):
     provenance: dict[str, Any]
     calibration: Calibration | None = None
     _checkpoint: Place | None = None
+    notes: tuple[str, ...] = ()
 
     @cached_property
     def estimator(self) -> Any:
@@ -347,9 +352,12 @@ class TrainingResult(ShowsText):
         shown = (f"{name}={getattr(self, name)!r}" for name in ("estimator", *_SHOWN))
         return f"TrainingResult({', '.join(shown)})"
 
+    def __str__(self) -> str:
+        return "\n".join([str(self.summary), *(NOTE + note for note in self.notes)])
+
     def _html_parts(self) -> tuple[object, ...]:
         summary: ShowsText = self.summary
-        return summary._html_parts()
+        return (*summary._html_parts(), *(NOTE + note for note in self.notes))
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a pickle keeps: the estimator in place of the learner without scikit-learn."""
@@ -615,9 +623,11 @@ class TableTraining(Training):
     held_groups: Any = None
     all_data: str | None = None
     rare: RareClasses | None = None
+    notes: list[str] = field(default_factory=list)
 
     def open(self) -> None:
         """Make the learner, and read the rows: all into memory if the learner, a holdout or folds need it."""
+        self.log = keep_notes(self.log, self.notes)
         with closed_on_error(source_of(self.data, self.options, missing="indicator")) as self.source:
             self._make_learner()
             self.scale = scales_by_default(self.source) if self.scale is None else self.scale
@@ -754,7 +764,10 @@ class TableTraining(Training):
             left = left._replace(scaling=None)
         encoding = encoding_of(recipe, left, blocks.names, blocks.n_features)
         done = Preparation(tuple(step for step in (encoding, self.online) if step is not None))
-        return TrainingResult(estimator, done, summary, provenance, calibration, self.checkpoint)
+        if self.source.options is not None and self.source.options.vocabulary is None:
+            done = with_largest_words(done, estimator)
+        notes = tuple(self.notes)
+        return TrainingResult(estimator, done, summary, provenance, calibration, self.checkpoint, notes)
 
 
 def checkpoint_of(path: Place) -> Path:
