@@ -8,7 +8,7 @@ import pytest
 from sklearn.pipeline import make_pipeline
 
 import rosenblatt as rb
-from rosenblatt.models.stored import open_model
+from rosenblatt.models.files import open_model
 from rosenblatt.tables import preparation
 from rosenblatt.tables.words import bucket, grams
 
