@@ -113,6 +113,12 @@ def test_bounds_hold_in_rationals():
     assert check_bounds(range(examples(1000))) > examples(1000) / 4
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(4))
+def test_bounds_hold_in_rationals_on_100_000_inputs(part):
+    assert check_bounds(range(25_000 * part, 25_000 * (part + 1))) > 25_000 / 4
+
+
 def scored(seed):
     """Return the bound of the error of scores of adversarial rows, and the largest error."""
     r = np.random.default_rng(seed)
@@ -131,6 +137,12 @@ def test_scores_err_by_less_than_their_bound():
         assert largest <= error
         wrong += largest > 0
     assert wrong > examples(1000) / 4  # a bound of 0 would not hold
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(4))
+def test_scores_err_by_less_than_their_bound_on_100_000_inputs(part):
+    assert all(largest <= error for error, largest in map(scored, range(25_000 * part, 25_000 * (part + 1))))
 
 
 def test_a_score_that_rounds_to_another_sign_needs_its_error_bound(monkeypatch):
@@ -302,6 +314,14 @@ def test_adversarial_problems():
     counts, wrong = attack(examples(400))
     assert not wrong
     assert sum(number for (_, found), number in counts.items() if found != "undecided") > examples(400) / 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(1, 9))
+def test_no_answer_to_100_000_adversarial_problems_is_wrong(seed):
+    counts, wrong = attack(12_500, seed)
+    assert not wrong
+    assert sum(number for (_, found), number in counts.items() if found != "undecided") > 12_500 / 2
 
 
 def _divided(factor):

@@ -21,9 +21,10 @@ from numba.core.compiler_machinery import register_pass
 from numba.core.environment import lookup_environment
 from numba.core.sigutils import normalize_signature
 from numba.core.typed_passes import NativeLowering
-from numba.extending import overload
+from numba.extending import overload, typeof_impl
 
 from rosenblatt.loops.compilation import compiling
+from rosenblatt.loops.layout import CSR, Direct, Machines, Pairs, Ranks, Sets, Sides, Values
 
 # Loops own no array: Python keeps the arrays alive. Otherwise numba would count references to every view on every
 # visit, which costs more than scoring a short row. So loops neither make nor return arrays.
@@ -143,6 +144,16 @@ def _is_own(sig: tuple[types.Type, ...]) -> bool:
     named = [each.instance_class for each in normalize_signature(sig)[0] if isinstance(each, types.BaseNamedTuple)]
     return all(each.__module__.startswith("rosenblatt.") for each in named)
 
+
+def _type_of_read(read: Any, context: Any) -> Any:
+    """Return the type of rows or labels, their arrays read-only: arrays that may be written to need no other loop."""
+    kinds = [typeof_impl(each, context) for each in read]
+    kinds = [each.copy(readonly=True) if isinstance(each, types.Array) else each for each in kinds]
+    return types.BaseTuple.from_types(kinds, type(read))
+
+
+for _read in CSR, Sides, Direct, Machines, Values, Ranks, Pairs, Sets:
+    typeof_impl.register(_read, _type_of_read)
 
 P = ParamSpec("P")
 T = TypeVar("T")
