@@ -44,6 +44,15 @@ for name, most in (("default", 10), ("full", 100)):
 settings.load_profile("default")
 
 
+# Files of slow tests alone that take seconds to collect: the packages that they import are large.
+LONG_TO_COLLECT = ["test_openapi_calls.py"]
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Leave these files out where only fast tests run."""
+    return True if collection_path.name in LONG_TO_COLLECT and config.option.markexpr == "not slow" else None
+
+
 # Limits of time within the package, and the clock of exact answers: a busy machine must not change a result.
 # Tests of a limit set it themselves.
 LIMITS = {
