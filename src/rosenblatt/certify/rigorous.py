@@ -4,8 +4,8 @@ Rows are z_i = y_i (x_i, 1). They contradict each other if Σ λ'_i z_i = 0 for 
 λ > 0 with Σ λ_i z_i ≈ 0. This module decides whether exact weights are near them. It does not trust the solver.
 
 Theorem. Let Z be the rows as a matrix, λ > 0, P the diagonal matrix of the largest powers of two p_i ≤ λ_i, Q a
-diagonal matrix of powers of two, A = P Z Q, r = Q Zᵀ λ, and C any square matrix. Let σ_min(M) be the shortest ‖M x‖
-with ‖x‖ = 1. If ‖Cᵀ r‖ < σ_min(A C), then some λ' > 0 has Zᵀ λ' = 0.
+diagonal matrix of powers of two, A = P Z Q, r = Q Zᵀ λ, and C any square matrix. σ_min(M) is the least ‖M x‖ with
+‖x‖ = 1. If ‖Cᵀ r‖ < σ_min(A C), then some λ' > 0 has Zᵀ λ' = 0.
 
 Proof. A C has full column rank, so C is invertible. The shortest ε with (A C)ᵀ ε = −Cᵀ r has ‖ε‖ < 1, and
 Aᵀ ε = −r. Put λ' = λ + P ε: Q Zᵀ λ' = r + Aᵀ ε = 0, and λ'_i ≥ λ_i − p_i |ε_i| > 0.

@@ -146,7 +146,7 @@ def _is_own(sig: tuple[types.Type, ...]) -> bool:
 
 
 def _type_of_read(read: Any, context: Any) -> Any:
-    """Return the type of rows or labels, their arrays read-only: arrays that may be written to need no other loop."""
+    """Return the type of rows or labels, whose arrays loops only read: others need no loop of their own."""
     kinds = [typeof_impl(each, context) for each in read]
     kinds = [each.copy(readonly=True) if isinstance(each, types.Array) else each for each in kinds]
     return types.BaseTuple.from_types(kinds, type(read))
