@@ -329,13 +329,15 @@ def test_rare_classes_are_left_out_or_merged_with_one_note(run, done):
         (16, "no class has 16 rows"),
     ],
 )
-def test_what_min_class_cannot_be(min_class, told):
+def test_what_min_class_cannot_be(min_class, told, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     write("t.csv", RARE)
     with pytest.raises(ParameterError, match=told):
         rb.train("t.csv", min_class=min_class)
 
 
-def test_numbers_cannot_become_a_named_class():
+def test_numbers_cannot_become_a_named_class(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     write("t.csv", "a,label\n1,0\n2,1\n3,0\n4,1\n5,2\n")
     with pytest.raises(ParameterError, match="labels are numbers such as 0"):
         rb.train("t.csv", min_class="2:other")
@@ -371,7 +373,8 @@ def test_columns_that_differ_in_every_row_are_left_out_with_one_note(run):
     assert run("train", "t.csv", "-o", "m", "--ignore", "size,kind_id,code").code == 0
 
 
-def test_python_leaves_out_the_same_columns_and_says_so():
+def test_python_leaves_out_the_same_columns_and_says_so(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     write("t.csv", with_names_of_rows())
     frame = pd.read_csv("t.csv").drop(columns="label")
     with pytest.warns(LeftOutWarning, match=r"'row', 'code' differ in every row.*categorical=\['row', 'code'\]"):
@@ -401,7 +404,8 @@ def test_python_leaves_out_the_same_columns_and_says_so():
         ([f"{k}.5" for k in range(60)], False),
     ],
 )
-def test_which_first_columns_differ_in_every_row(column, left_out):
+def test_which_first_columns_differ_in_every_row(column, left_out, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     rows = [f"{value},{k % 7},{'yes' if k % 2 else 'no'}" for k, value in enumerate(column)]
     write("t.csv", "first,size,label\n" + "\n".join(rows) + "\n")
     said = []
