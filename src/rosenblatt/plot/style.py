@@ -222,6 +222,7 @@ def darken(figure: Figure) -> None:
     def change(artist: Any, *names: str) -> None:
         artist.set(**{name: dark(getattr(artist, f"get_{name}")()) for name in names})
 
+    effects: dict[int, Any] = {}
     figure.canvas.draw()
     for artist in figure.findobj():
         if isinstance(artist, Line2D):
@@ -237,6 +238,8 @@ def darken(figure: Figure) -> None:
             for patch in (artist.get_bbox_patch(), getattr(artist, "arrow_patch", None)):
                 if patch is not None:
                     change(patch, "facecolor", "edgecolor")
-            for look in (getattr(effect, "_gc", {}) for effect in artist.get_path_effects()):
-                if "foreground" in look:
-                    look["foreground"] = dark(look["foreground"])
+            effects |= {id(effect): effect for effect in artist.get_path_effects()}
+    for effect in effects.values():  # several texts may share one
+        look = getattr(effect, "_gc", {})
+        if "foreground" in look:
+            look["foreground"] = dark(look["foreground"])
