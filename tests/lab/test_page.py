@@ -30,6 +30,7 @@ CHECKS = (
     "dragging",
     "feature_map",
     "lessons",
+    "lesson_kept",
     "lesson_example",
     "recorded",
     "comparing",

@@ -39,6 +39,14 @@ export function begin(k: number): void {
   });
 }
 
+/** Go on with a lesson in the situation that is shown. */
+export function resume(k: number, done: readonly number[]): void {
+  solved.value = new Set(done.filter((each) => each in LESSONS));
+  if (!(k in LESSONS)) return;
+  lesson.value = k;
+  showProof.value = k === PROOF;
+}
+
 export function leave(): void {
   lesson.value = -1;
   showProof.value = true;

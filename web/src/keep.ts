@@ -2,10 +2,12 @@
 
 import { effect } from "@preact/signals";
 import { Refused } from "./document.ts";
-import { inVisits, isDragging, message, played, playing, situation } from "./player.ts";
+import { resume, solved } from "./LessonPanel.tsx";
+import { inVisits, isDragging, lesson, message, played, playing, situation } from "./player.ts";
 import { LONGEST, type Kept, fromHash, fromPlain, toFile, toHash } from "./share.ts";
 
 const PLACE = "rosenblatt-lab";
+const LEARNT = "rosenblatt-lab-lessons";
 const QUIET = 300; // milliseconds without a change, after which the situation is kept
 
 /** The storage of this tab; null in a frame that has none, such as the output of a notebook. */
@@ -27,6 +29,25 @@ export async function fromTab(): Promise<Kept | null> {
   } catch {
     throw new Refused("What this tab kept of the work before cannot be read. The page shows its first example.");
   }
+}
+
+/** Go on with the lesson of this tab, if its situation is still there, and keep what is solved. */
+export function keepLessons(back: boolean): void {
+  const room = storage();
+  try {
+    const { at, done } = JSON.parse(room?.getItem(LEARNT) ?? "") as { at: unknown; done: unknown };
+    if (Array.isArray(done)) resume(back && Number.isInteger(at) ? (at as number) : -1, done.filter(Number.isInteger));
+  } catch {
+    // Nothing was kept, or it is damaged: no lesson is solved.
+  }
+  effect(() => {
+    const text = JSON.stringify({ at: lesson.value, done: [...solved.value] });
+    try {
+      room?.setItem(LEARNT, text);
+    } catch {
+      if (solved.value.size) message.value = "The browser has no room to keep which lessons are solved.";
+    }
+  });
 }
 
 /** Keep the situation from the first change on. A recorded run is not kept: it is in its file, or in the page. */

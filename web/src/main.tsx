@@ -3,7 +3,7 @@ import { App } from "./App.tsx";
 import { answer } from "./bridge.ts";
 import { Refused } from "./document.ts";
 import { take } from "./files.ts";
-import { fromTab, keepOn } from "./keep.ts";
+import { fromTab, keepLessons, keepOn } from "./keep.ts";
 import { beginToMove, goTo, message, played, position, situation, startClock, state, change } from "./player.ts";
 import { connect, labData, pictureAgain } from "./server.ts";
 
@@ -39,6 +39,7 @@ async function begin(): Promise<void> {
   connect(before);
   if (!before && !played.value && !labData.value && !matchMedia("(prefers-reduced-motion: reduce)").matches) beginToMove();
   keepOn();
+  keepLessons(before);
   pictureAgain();
 }
 

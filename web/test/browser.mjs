@@ -446,6 +446,32 @@ const checks = {
     }
   },
 
+  async lesson_kept() {
+    const page = await fresh({ reducedMotion: "reduce" });
+    await page.getByRole("button", { name: "Lessons", exact: true }).click();
+    await page.locator(".lesson").getByRole("button", { name: "Next lesson" }).click();
+    await page.locator(".lesson").getByRole("button", { name: "To the end" }).click();
+    await page.locator(".lesson").getByText("A shadow is never longer than its arrow.").click();
+    await page.getByRole("button", { name: "Check", exact: true }).click();
+    await page.locator(".reply.good").waitFor();
+    await page.waitForTimeout(600); // longer than the page waits before it keeps a situation
+    must(await page.evaluate(() => location.hash.startsWith("#v1.")), "the situation is not kept");
+    const before = await state(page);
+    await page.reload();
+    await page.locator(".lesson").waitFor();
+    must((await page.locator("#lesson-title").textContent()) === "Why it ends", "another lesson comes back");
+    must(JSON.stringify(await state(page)) === JSON.stringify(before), "another situation comes back");
+    await page.locator(".lesson").getByRole("button", { name: "leave" }).click();
+    must((await page.locator(".lessons .good").count()) === 1, "what was solved is forgotten");
+    for (const bad of ["{", "{\"at\":99,\"done\":[99,\"x\"]}", "null", "[]"]) {
+      await page.evaluate((bad) => sessionStorage.setItem("rosenblatt-lab-lessons", bad), bad);
+      await page.reload();
+      await page.locator(".plane").first().waitFor();
+      must((await page.locator(".lesson").count()) === 0 && (await page.locator(".lessons .good").count()) === 0, `${bad} is taken for a lesson`);
+    }
+    await sound(page);
+  },
+
   async lesson_example() {
     const page = await fresh();
     await press(page, "Lessons");
