@@ -73,6 +73,12 @@ class Bug(NamedTuple):
 
 BUGS = [
     Bug(
+        "probes/problem_loop.py",
+        "add(X, rows[q - 1], c, c * (t0 + at_visit[q - 1]), w, u, at)",
+        "add(X, rows[q - 1], c, c * (t0 + q - 1), w, u, at)",
+        "averages of problems with rows left out count visits wrongly",
+    ),
+    Bug(
         "tables/scaling.py",
         "(1 + self.n_rows) / (1 + count)",
         "(1 + self.n_rows) / max(count, 1)",

@@ -185,7 +185,7 @@ def groups(name):
 
 def numbers(name):
     """Targets are numbers: what is predicted need not be one of them."""
-    if not hasattr(class_of(name), "predict") or name in ("SequencePerceptron", "MultilabelPerceptron"):
+    if not hasattr(class_of(name), "predict") or name in ("SequencePerceptron", "MultilabelPerceptron", "Probes"):
         return False
     X, y = rows_of(name)
     found = np.asarray(fitted(name).predict(X))

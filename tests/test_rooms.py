@@ -19,6 +19,7 @@ ASKED_FOR = {
     "distributed": "rb.distributed.fit",
     "lab": "rb.lab(model, X, y)",
     "networks": "rb.MarkOne",
+    "probes": "rb.Probes",
     "sequences": "rb.SequencePerceptron",
     "server": "rb.client.Client",
 }

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from rosenblatt.networks.mark_one import MarkOne as MarkOne
     from rosenblatt.networks.multilayer_perceptron import MultilayerPerceptron as MultilayerPerceptron
     from rosenblatt.networks.visual_hierarchy import VisualHierarchy as VisualHierarchy
+    from rosenblatt.probes.probes import Probes as Probes
     from rosenblatt.registry import register as register
     from rosenblatt.sequences.estimator import SequencePerceptron as SequencePerceptron
     from rosenblatt.tasks.data import open_data as open_data
@@ -114,6 +115,7 @@ __all__ = [
     "PassiveAggressiveRegressor",
     "Perceptron",
     "PocketPerceptron",
+    "Probes",
     "RankingPerceptron",
     "SequencePerceptron",
     "SoftMarginClassifier",

@@ -137,6 +137,7 @@ BUILT_IN = {
     "VisualHierarchy": BuiltIn("networks.visual_hierarchy", {}),
     "MonomialMap": BuiltIn("estimators.monomial_map", {}),
     "OnlineScaler": BuiltIn("estimators.online_scaler", {}, frozenset({"streams"})),
+    "Probes": BuiltIn("probes.probes", {}),
     "AdaptiveFilter": BuiltIn("estimators.adaptive_filter", {}, frozenset({"streams", "numbers"})),
     "SequencePerceptron": BuiltIn("sequences.estimator", {}, _TRACED),
 }

@@ -13,6 +13,7 @@ OPTIONAL = {
     "lab": "stepping through runs in the browser or a notebook",
     "sequences": "sentences whose words get labels",
     "distributed": "training, proofs and predictions on a Dask cluster",
+    "probes": "very many perceptrons on one matrix, and training on a GPU",
     "networks": "networks, the extreme learning machine and the Mark I",
     "server": "models that learn while they predict over HTTP, and the client",
 }

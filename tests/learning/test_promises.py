@@ -22,6 +22,7 @@ NO_PASSES = {
     "MonomialMap": "does not learn",
     "OnlineScaler": "meets each row once",
     "AdaptiveFilter": "visits each sample once",
+    "Probes": "has an end for each problem: tests/probes",
 }
 LEARNERS = sorted(BUILT_IN.keys() - NO_PASSES.keys())
 PARAMETERS = {"MarkOne": {"random_state": 0}, "SequencePerceptron": {"templates": "words"}}

@@ -76,6 +76,7 @@ MODELS: dict[str, Callable[[], Any]] = {
     "MultilabelPerceptron-arow": lambda: rb.MultilabelPerceptron("arow").partial_fit(
         X, [{label for label in "ab" if label in name} for name in TWO], classes=["a", "b"]
     ),
+    "Probes": lambda: rb.Probes(folds=3, controls=1, max_iter=3).fit(X, {"two": TWO, "three": THREE}),
     "OrdinalPerceptron-named": lambda: _ranks_one_by_one(rb.OrdinalPerceptron()),
     "VotedPerceptron": lambda: rb.VotedPerceptron(max_iter=3).fit(X, TWO),
     "VotedPerceptron-sparse-classes": lambda: rb.VotedPerceptron(max_iter=2).fit(SPARSE, THREE),

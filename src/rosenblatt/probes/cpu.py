@@ -1,0 +1,185 @@
+"""The engine of compiled loops: rows in memory, in a memory map or in shards, problems on threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosenblatt.exceptions import DeviceError, NonFiniteError, TrainingOverflowError
+from rosenblatt.interrupts import stop_if_interrupted
+from rosenblatt.probes.engine import Matrix, Plan, Problems, States, Visits, widen
+from rosenblatt.probes.problem_loop import count_right, train_problems
+from rosenblatt.rows.memory import require_memory
+from rosenblatt.threads import Pool, allowed
+from rosenblatt.typing import Floats, Ints
+
+CACHED_BYTES = 1 << 18  # rows that stay in the second-level cache while one problem after another visits them
+READ_BYTES = 1 << 24  # rows of a memory map or a shard that are read at once
+STRETCH_VALUES = 1 << 29  # products between two looks for Ctrl-C: about a twentieth of a second
+ALIGNED = 8  # weights of a cache line: those of each problem begin with one
+
+
+class CpuEngine:
+    """Trains problems on the CPU; see `rosenblatt.probes.engine.Engine`."""
+
+    def __init__(self) -> None:
+        self._matrix: Any = None
+
+    @property
+    def name(self) -> str:
+        """What the engine computes on."""
+        threads = allowed()
+        return f"the CPU, {threads} thread{'s' * (threads > 1)}"
+
+    def start(self, matrix: Matrix, problems: Problems, plan: Plan, begin: States | None = None) -> None:
+        """Prepare training."""
+        if matrix.on_device:
+            raise DeviceError("X lies in the memory of a GPU. Use device='cuda', or copy it to the host.")
+        k, d = problems.count, matrix.n_features
+        self._matrix, self._problems, self._plan = matrix, problems, plan
+        self._stride = -(-d // ALIGNED) * ALIGNED
+        needed = 16 * k * self._stride * (1 + plan.average)
+        require_memory(f"The weights of {k:,} problems", needed, "Train fewer problems at a time.")
+        self._w, self._b = _aligned(k * self._stride), np.zeros(k)
+        self._u: Floats | None
+        self._u, self._v = (_aligned(k * self._stride), np.zeros(k)) if plan.average else (None, np.zeros(1))
+        self._visits = np.zeros(k, np.int64)
+        self._folds = _column(problems.fold, matrix.n_rows)
+        self._left_out = (
+            np.full(k, -1, np.int64) if problems.left_out is None else problems.left_out.astype(np.int64)
+        )
+        if begin is not None:
+            self._weights(self._w)[:], self._b[:] = begin.w[:, :-1], begin.w[:, -1]
+            self._visits[:] = begin.visits
+            if self._u is not None and begin.u is not None:
+                self._weights(self._u)[:], self._v[:] = begin.u[:, :-1], begin.u[:, -1]
+
+    def train_pass(self, active: Ints, order: Visits | None) -> Ints:
+        """Make one pass of some problems; return the mistakes of each."""
+        w, b, v = _copy(self._w), self._b.copy(), self._v.copy()
+        u = None if self._u is None else _copy(self._u)
+        mistakes = np.zeros(self._problems.count, np.int64)
+        made = int(self._visits[active[0]]) if len(active) else 0
+        labels, weight = self._problems.labels, self._problems.weight
+
+        def visit(part: tuple[Ints, NDArray[Any], Visits, Visits, int]) -> tuple[int, int]:
+            problems, X, rows, places, before = part
+            size, room = self._room(X, len(rows))
+            return train_problems(
+                X, rows, places, (labels, self._folds), weight, problems, self._problems.column, self._left_out,
+                self._plan.rule, w, b, u, v, made + before, self._stride, size, room, mistakes,
+            )  # fmt: skip
+
+        self._walk(visit, active, order)
+        self._w, self._b, self._u, self._v = w, b, u, v
+        n = self._matrix.n_rows if order is None else len(order)
+        self._visits[active] += n
+        return mistakes[active]
+
+    def states(self) -> States:
+        """Return copies of all states."""
+        u = None if self._u is None else np.column_stack([self._weights(self._u), self._v])
+        return States(np.column_stack([self._weights(self._w), self._b]), u, self._visits.copy())
+
+    def count_right(self, hypothesis: Floats, rows: slice | None = None) -> Ints:
+        """Return how many of the rows that judge a problem it predicts right."""
+        w, b = _aligned(self._problems.count * self._stride), np.ascontiguousarray(hypothesis[:, -1])
+        self._weights(w)[:] = hypothesis[:, :-1]
+        right = np.zeros(self._problems.count, np.int64)
+
+        def visit(part: tuple[Ints, NDArray[Any], Visits, Visits, int]) -> tuple[int, int]:
+            problems, X, names, places, _ = part
+            size, room = self._room(X, len(names))
+            return count_right(
+                X, names, places, (self._problems.labels, self._folds), problems, self._problems.column,
+                self._left_out, w, b, self._stride, size, room, right,
+            )  # fmt: skip
+
+        order = None if rows is None else np.arange(self._matrix.n_rows, dtype=np.uint64)[rows]
+        self._walk(visit, np.arange(self._problems.count), order)
+        return right
+
+    def close(self) -> None:
+        """Give all memory back."""
+        self.__dict__ = {"_matrix": None}
+
+    def _weights(self, flat: Floats) -> Floats:
+        return flat.reshape(self._problems.count, self._stride)[:, : self._matrix.n_features]
+
+    def _room(self, X: NDArray[Any], visits: int) -> tuple[int, tuple[Ints, Ints, Ints]]:
+        size = max(1, min(visits, CACHED_BYTES // (X.shape[1] * X.itemsize)))
+        room = np.empty((3, size), np.int64)
+        return size, (room[0], room[1], room[2])
+
+    def _walk(self, visit: Callable[[Any], tuple[int, int]], active: Ints, order: Visits | None) -> None:
+        """Let threads make the visits of an order, each those of some problems."""
+        if not len(active):
+            return
+        threads = min(allowed(), len(active))
+        groups = [np.ascontiguousarray(active[each::threads]) for each in range(threads)]
+        before = 0
+        with Pool(threads) as pool:
+            for X, rows, places in self._stretches(order, len(active), pool):
+                stop_if_interrupted()
+                parts = [(group, X, rows, places, before) for group in groups]
+                for at, problem in pool.ordered(visit, parts):
+                    if at >= 0:
+                        raise self._bad_score(X, int(rows[at]), int(places[at]), problem)
+                before += len(rows)
+
+    def _stretches(
+        self, order: Visits | None, n_problems: int, pool: Pool
+    ) -> Iterator[tuple[NDArray[Any], Visits, Visits]]:
+        """Yield rows in memory, their numbers among all rows in the order of their visits, and their places."""
+        matrix = self._matrix
+        n, d = matrix.n_rows, matrix.n_features
+        visits = np.arange(n, dtype=np.uint64) if order is None else np.asarray(order, np.uint64)
+        if len(matrix.parts) == 1 and not matrix.streamed and matrix.kind in ("float64", "float32", "uint8"):
+            size = max(1, STRETCH_VALUES // max(1, d * n_problems))
+            for first in range(0, len(visits), size):
+                part = visits[first : first + size]
+                yield matrix.parts[0], part, part
+            return
+        size = max(1, READ_BYTES // max(1, d * 8))
+        parts = (visits[first : first + size] for first in range(0, len(visits), size))
+        places = np.arange(size, dtype=np.uint64)
+
+        def read(rows: Visits) -> tuple[NDArray[Any], Visits]:
+            return np.ascontiguousarray(widen(matrix.gather(rows), matrix.kind)), rows
+
+        for X, rows in pool.ordered(read, parts, ahead=1):
+            yield X, rows, places[: len(rows)]
+
+    def _bad_score(self, X: NDArray[Any], row: int, place: int, problem: int) -> Exception:
+        column = np.flatnonzero(~np.isfinite(X[place]))
+        if len(column):
+            j = int(column[0])
+            return NonFiniteError(
+                f"X has {X[place, j]} at row {row}, column {j}. Remove the row, or replace the value.",
+                row=row,
+                column=j,
+            )
+        return TrainingOverflowError(
+            f"The score of row {row} in problem {problem} exceeds the largest float. Scale the features down."
+        )
+
+
+def _aligned(count: int) -> Floats:
+    """Return zeros that begin with a cache line."""
+    room = np.zeros(count + ALIGNED)
+    skipped = (-room.ctypes.data // 8) % ALIGNED
+    return room[skipped : skipped + count]
+
+
+def _copy(weights: Floats) -> Floats:
+    """Return a copy that begins with a cache line too."""
+    copied = _aligned(len(weights))
+    copied[:] = weights
+    return copied
+
+
+def _column(fold: NDArray[np.int8] | None, n_rows: int) -> NDArray[np.int8]:
+    return np.zeros(n_rows, np.int8) if fold is None else np.ascontiguousarray(fold)

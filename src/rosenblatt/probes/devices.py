@@ -1,0 +1,45 @@
+"""Where problems are trained: on the CPU, or on a GPU through CuPy."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from contextlib import closing
+from typing import Literal, TypeAlias, TypeVar
+
+from rosenblatt.exceptions import DeviceError
+from rosenblatt.probes.engine import Engine
+from rosenblatt.rooms import find
+
+Device: TypeAlias = Literal["cpu", "cuda", "auto"]
+DEVICES = ("cpu", "cuda", "auto")
+R = TypeVar("R")
+
+_told: set[str] = set()
+
+
+def open_engine(device: Device) -> Engine:
+    """Return an engine: of the CPU, or of the GPU."""
+    if device == "cuda":
+        engine: Engine = find("probes.gpu").GpuEngine()
+        return engine
+    from rosenblatt.probes.cpu import CpuEngine
+
+    return CpuEngine()
+
+
+def with_engine(device: Device, use: Callable[[Engine], R]) -> R:
+    """Call `use` with an engine, and close it; "auto" is the GPU, or where it cannot be used the CPU.
+
+    Training that a GPU has begun and cannot end is begun anew on the CPU. Each reason is said once.
+    """
+    if device == "auto":
+        try:
+            with closing(open_engine("cuda")) as engine:
+                return use(engine)
+        except DeviceError as error:
+            if str(error) not in _told:
+                _told.add(str(error))
+                warnings.warn(f"{error} Meanwhile the CPU is used.", stacklevel=4)
+    with closing(open_engine("cuda" if device == "cuda" else "cpu")) as engine:
+        return use(engine)
