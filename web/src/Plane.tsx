@@ -7,6 +7,7 @@ import { hasBound } from "./law.ts";
 import { colourOf, draw, markPath } from "./Marks.tsx";
 import { narrow, palette } from "./palette.ts";
 import { type Lane, beginDrag, disputed, drawnInPython, endDrag, fromPython, lanes, lesson, letterKeys, message, played, redo, rows, say, selected, editData, showProof, showWidest, situation, trainedB, undo, verdict } from "./player.ts";
+import { edited } from "./scaling.ts";
 import { axisNames, basisOf, equalAxes, isAlong, isFlat, isLineOutside, isPair, moved, pan, shownView, sliced, zoom } from "./seen.ts";
 import { type Data, labelAt, placeOf, valueOf } from "./setup.ts";
 import { type Basis, type View, areas, cellsOf, curve, follow, fromX, fromY, grid, half, largest, liftedScore, pixelLine, points, project, segment, shows, ticks, toX, toY } from "./view.ts";
@@ -56,8 +57,9 @@ function isChanged(data: Data): boolean {
 function withRow(change: (X: number[][], y: number[]) => void): Data {
   const { data } = situation.value;
   const [X, y] = [data.X.map((x) => [...x]), [...data.y]];
+  const from = new Map(X.map((x, i) => [x, data.units?.X[i] ?? x]));
   change(X, y);
-  return { ...data, name: isChanged(data) ? data.name : `${data.name}${CHANGED}`, X, y };
+  return { ...data, name: isChanged(data) ? data.name : `${data.name}${CHANGED}`, ...edited(data, X, from), y };
 }
 
 export function addPoint(x: number, y: number, code: number): void {

@@ -6,6 +6,7 @@ import { change, fromPython, isOwn, law, message, played, rows, run, selected, s
 import { lawInWords } from "./law.ts";
 import { askForData, askLearner, askToTrain, labData, learners, served, waiting } from "./server.ts";
 import { type Config, PLAIN } from "./setup.ts";
+import { UnitsSwitch } from "./Units.tsx";
 import { num } from "./words.ts";
 
 export const Choice = <T extends string | number>({ label, value, options, pick, hint, differs = false }: { label: string; value: T; options: readonly (readonly [T, string])[]; pick: (value: T) => void; hint?: string; differs?: boolean }): JSX.Element => (
@@ -109,6 +110,7 @@ function isSpecial(config: Config): boolean {
 export function Setup(): JSX.Element {
   const made = useSignal({ kind: "margin", n: 20, seed: 1 });
   const pasted = useSignal("");
+  const target = useSignal("");
   const { data, map, b } = situation.value;
   const draw = (next: typeof made.value): void => {
     made.value = next;
@@ -146,23 +148,28 @@ export function Setup(): JSX.Element {
         <details>
           <summary>Your own data</summary>
           <label class="field tall">
-            <span>Paste CSV, the label in the last column</span>
+            <span>Paste CSV</span>
             <textarea rows={4} placeholder={"x1,x2,label\n1.5,-0.5,yes\n-1,2,no"} value={pasted.value} onInput={(event) => (pasted.value = event.currentTarget.value)} />
           </label>
+          <label class="field tall">
+            <span>Label column, by name or number</span>
+            <input type="text" placeholder="found by its name, or the last" value={target.value} onInput={(event) => (target.value = event.currentTarget.value)} />
+          </label>
           <p class="row">
-            <button type="button" onClick={() => take(pasted.value, "Your data")}>Use it</button>
+            <button type="button" onClick={() => take(pasted.value, "Your data", target.value)}>Use it</button>
             <label class="button">Open a file<input type="file" class="hidden" accept=".csv,.tsv,.txt,.json" onChange={(event) => {
               const input = event.currentTarget;
               const file = input.files?.[0];
-              if (file) void takeFile(file);
+              if (file) void takeFile(file, target.value);
               input.value = "";
             }} /></label>
             <button type="button" onClick={() => setData({ ...data, name: "Your data", X: [], y: [], features: ["x1", "x2"] })}>Empty plane</button>
           </p>
         </details>
         {data.features.length <= 10 && (
-          <Choice label="Features" value={map} options={[["plain", data.features.length === 1 ? data.features[0] : "as they are"], ["quadratic", "and squares, products"]]} pick={(next) => change({ ...situation.value, map: next })} />
+          <Choice label="Features" value={map} options={[["plain", data.features.length === 1 ? data.features[0] : "as they are"], ["quadratic", "and squares, products"]]} pick={(next) => change({ ...situation.value, map: next }, { keep: true })} />
         )}
+        <UnitsSwitch />
       </section>
       <section class="card" aria-labelledby="rule-title">
         <h2 id="rule-title">{b ? "First rule" : "Rule"}</h2>

@@ -2,16 +2,18 @@
 
 import { type Side, type Tie, average, codeOf, machineNameOf, pocket, predicted, rowsOf, score } from "./engine.ts";
 import { decide } from "./exact.ts";
-import { fromDocument, toDocument, toJson } from "./document.ts";
+import { readCsv } from "./csv.ts";
+import { Refused, fromDocument, toDocument, toJson } from "./document.ts";
 import { hasBound, lawInWords, nounOf, plain, stepLines, visitInWords, wrongUpdates } from "./law.ts";
 import { checkProof, proofOf } from "./proof.ts";
 import { Random } from "./random.ts";
+import { columnsToScale } from "./scaling.ts";
 import { type Bias, PLAIN, type Several, runOf, ruleOf } from "./setup.ts";
 import { pythonLines } from "./share.ts";
 import { boundBy, widePadded } from "./bound.ts";
 
 interface Question {
-  do: "run" | "prove" | "check" | "walk" | "bound" | "python" | "steps";
+  do: "csv" | "scale" | "run" | "prove" | "check" | "walk" | "bound" | "python" | "steps";
   X: number[][];
   y: number[];
   labels?: string[];
@@ -27,12 +29,16 @@ interface Question {
   proof?: string;
   document?: unknown;
   seed?: number;
+  text?: string;
+  target?: string;
+  names?: string[];
+  beta?: number;
 }
 
 export function answer(text: string): string {
   const question = JSON.parse(text) as Question;
   const labels = question.labels ?? ["-1", "1"];
-  const rows = question.document ? fromDocument(question.document).rows : rowsOf(question.X, question.y, labels.length);
+  const rows = question.document ? fromDocument(question.document).rows : rowsOf(question.X ?? [], question.y ?? [], labels.length);
   const config = {
     ...PLAIN,
     eta: question.eta ?? 1,
@@ -91,6 +97,17 @@ export function answer(text: string): string {
       });
       return toJson({ kind: law?.kind ?? null, bound: hasBound(law), noun: nounOf(law), rule: law && lawInWords(law, run.beta, run.scheme), wrong: wrongUpdates(run, run.mistakes), steps });
     }
+    case "csv": {
+      try {
+        const { data } = readCsv(question.text ?? "", "", question.target ?? "");
+        return toJson({ features: data.features, labels: data.labels, X: data.X, y: data.y });
+      } catch (error) {
+        if (error instanceof Refused) return toJson({ refused: error.message });
+        throw error;
+      }
+    }
+    case "scale":
+      return toJson({ told: columnsToScale(rows, question.names ?? [], question.beta ?? 0) });
     case "prove":
       return toJson({ proof: proofOf(rows, labels, decide(rows, config.bias !== "none")), verdict: decide(rows, config.bias !== "none").kind });
     case "check":

@@ -1,10 +1,9 @@
-/** Data: the worked examples, makers of random points, and CSV. */
+/** Data: the worked examples, makers of random points, and what is written as CSV. */
 
-import { Refused } from "./document.ts";
 import presets from "./presets.json";
 import { Random } from "./random.ts";
 import { fromPlain } from "./share.ts";
-import { type Data, MOST_CLASSES, MOST_FEATURES, MOST_ROWS, labelAt } from "./setup.ts";
+import { type Data, labelAt } from "./setup.ts";
 
 const SQUARE = [[0, 0], [1, 0], [0, 1], [1, 1]];
 
@@ -133,76 +132,6 @@ export const MAKERS: Record<string, { title: string; make: (n: number, seed: num
     },
   },
 };
-
-const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
-
-function cells(line: string, delimiter: string): string[] {
-  const found: string[] = [];
-  let [cell, quoted] = ["", false];
-  for (let k = 0; k < line.length; k++) {
-    const c = line[k];
-    if (quoted) {
-      if (c !== '"') cell += c;
-      else if (line[k + 1] === '"') {
-        cell += '"';
-        k++;
-      } else quoted = false;
-    } else if (c === '"' && !cell.trim()) [cell, quoted] = ["", true];
-    else if (c === delimiter) {
-      found.push(cell.trim());
-      cell = "";
-    } else cell += c;
-  }
-  return [...found, cell.trim()];
-}
-
-/** Read CSV: features, and the label in the last column. A first line without numbers holds names. */
-export function fromCsv(text: string, name = "Your data"): Data {
-  if (text.length > 20_000_000) throw new Refused("This file is too large for the page. Use fewer rows.");
-  const lines = text.replace(/^\uFEFF/, "").split(/\r\n|\n|\r/);
-  const used = lines.map((line, k) => [line, k + 1] as const).filter(([line]) => line.trim() && !line.startsWith("#"));
-  if (!used.length) throw new Refused("There are no rows. Paste lines such as 1.5, −0.5, yes.");
-  const first = used[0][0];
-  const delimiter = ["\t", ";", ","].find((each) => first.includes(each));
-  if (!delimiter) throw new Refused(`Line ${used[0][1]} has one column. Separate the features and the label by commas.`);
-  const head = cells(first, delimiter);
-  const width = head.length - 1;
-  if (width > MOST_FEATURES) throw new Refused(`There are ${width} features. The page takes at most ${MOST_FEATURES}.`);
-  const named = !head.slice(0, -1).some((cell) => NUMBER.test(cell.replace("−", "-")));
-  const body = named ? used.slice(1) : used;
-  if (!body.length) throw new Refused("There is a line of names, but no row below it.");
-  if (body.length > MOST_ROWS) throw new Refused(`There are ${body.length} rows. The page takes at most ${MOST_ROWS}.`);
-  const labels: string[] = [];
-  const [X, which]: [number[][], number[]] = [[], []];
-  for (const [line, number] of body) {
-    const row = cells(line, delimiter);
-    if (row.length !== head.length) throw new Refused(`Line ${number} has ${row.length} columns, but the first has ${head.length}.`);
-    X.push(
-      row.slice(0, -1).map((cell, j) => {
-        const plain = cell.replace("−", "-");
-        const value = NUMBER.test(plain) ? Number(plain) : NaN;
-        if (!Number.isFinite(value)) {
-          throw new Refused(`Line ${number}, column ${j + 1}: “${cell.slice(0, 30)}” is not a finite number.`);
-        }
-        return value;
-      }),
-    );
-    const label = row[width].slice(0, 60);
-    if (!label) throw new Refused(`Line ${number} has no label in its last column.`);
-    if (!labels.includes(label)) labels.push(label);
-    if (labels.length > MOST_CLASSES) throw new Refused(`Line ${number} has label number ${labels.length}, “${label}”. The page takes at most ${MOST_CLASSES} classes; is the label in the last column?`);
-    which.push(labels.indexOf(label));
-  }
-  if (labels.length < 2) throw new Refused(`All rows have the label “${labels[0]}”. Two classes or more are needed.`);
-  const sorted = [...labels].sort((a, b) => (NUMBER.test(a) && NUMBER.test(b) ? Number(a) - Number(b) : a < b ? -1 : 1));
-  return {
-    name,
-    features: named ? head.slice(0, -1).map((cell, j) => cell.slice(0, 40) || `x${j + 1}`) : X[0].map((_, j) => `x${j + 1}`),
-    labels: sorted,
-    X,
-    y: which.map((k) => (sorted.length > 2 ? sorted.indexOf(labels[k]) : labels[k] === sorted[1] ? 1 : -1)),
-  };
-}
 
 export function toCsv(data: Data): string {
   const cell = (text: string): string => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);

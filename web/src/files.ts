@@ -1,6 +1,6 @@
 /** Files out of the page, and into it. */
 
-import { fromCsv } from "./data.ts";
+import { readCsv } from "./csv.ts";
 import { Refused, fromDocument } from "./document.ts";
 import { change, checkProof, message, play, setData } from "./player.ts";
 import { fromPlain } from "./share.ts";
@@ -15,7 +15,7 @@ export function download(name: string, content: string | Blob, type = "text/plai
 }
 
 /** Take text that was pasted or dropped: CSV, a run document, a saved situation or a proof. */
-export function take(text: string, name: string): void {
+export function take(text: string, name: string, target = "", tabs = false): void {
   try {
     if (/^\s*[{[]/.test(text)) {
       let value: unknown;
@@ -35,20 +35,20 @@ export function take(text: string, name: string): void {
       }
       return;
     }
-    const data = fromCsv(text, name);
+    const { data, says } = readCsv(text, name, target, tabs);
     setData(data);
-    message.value = `${data.X.length} points read. ${data.labels.length > 2 ? `There are ${data.labels.length} classes.` : `The label “${data.labels[1]}” is the positive class.`}`;
+    message.value = `${data.X.length} points read. ${says} ${data.labels.length > 2 ? `There are ${data.labels.length} classes.` : `“${data.labels[1]}” is the positive class.`}`;
   } catch (error) {
-    message.value = error instanceof Refused ? error.message : "This file cannot be read as data. Use CSV with the label in the last column.";
+    message.value = error instanceof Refused ? error.message : "This file cannot be read as data. Use CSV with a column of labels.";
   }
 }
 
-export async function takeFile(file: File): Promise<void> {
+export async function takeFile(file: File, target = ""): Promise<void> {
   if (file.size > 20_000_000) {
     message.value = "This file is too large for the page.";
     return;
   }
-  take(await file.text(), file.name.replace(/\.\w+$/, "").slice(0, 60));
+  take(await file.text(), file.name.replace(/\.\w+$/, "").slice(0, 60), target, /\.tsv$/i.test(file.name));
 }
 
 /** The picture as PNG, twice as large as on the screen. */

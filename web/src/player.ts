@@ -250,8 +250,9 @@ function bySpace(made: Run, bias: boolean): Verdict {
   return { kind: "undecided", why: "The run found no separating line, and that alone proves nothing. With more than two features, `rosenblatt certify` decides it." };
 }
 
-function boundOf({ rule, run: made }: Trained, law: Law | null, found: Verdict): Bound | null {
-  const all = rows.value;
+/** The bound on the mistakes of a run, if one was checked. */
+export function boundOf({ rule, run: made }: Pick<Trained, "rule" | "run">, law: Law | null, found: Verdict): Bound | null {
+  const all = made.rows;
   if (found.kind !== "separable" || !hasBound(law) || !Number.isFinite(rule.beta)) return null;
   const w0 = made.start.w;
   const part = all.d <= 2 ? corners(all) : all;

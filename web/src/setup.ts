@@ -3,6 +3,14 @@
 import { type Order, type Rows, type Rule, type Scheme, type Side, type Tie, type Weights, Run, codeOf, largestSquare, machinesOf, move, movesOf, rowsOf, tieShares, train } from "./engine.ts";
 import { Random } from "./random.ts";
 
+/** What standardised data was before: X is (its X − mean) / scale, column by column. */
+export interface Units {
+  readonly X: readonly (readonly number[])[];
+  readonly features: readonly string[];
+  readonly mean: readonly number[];
+  readonly scale: readonly number[];
+}
+
 export interface Data {
   readonly name: string;
   readonly features: readonly string[];
@@ -11,6 +19,7 @@ export interface Data {
   readonly X: readonly (readonly number[])[];
   /** −1 or 1 for two classes; for more, places in labels. */
   readonly y: readonly number[];
+  readonly units?: Units;
 }
 
 export type Several = Exclude<Scheme, "binary">;

@@ -2,6 +2,7 @@
 
 import { Refused, toJson } from "./document.ts";
 import type { Tie } from "./engine.ts";
+import { withUnits } from "./scaling.ts";
 import { type Bias, type Config, type Data, MOST_CLASSES, MOST_FEATURES, MOST_ROWS, type Map, type OrderKind, PLAIN, type Several, type Situation, type StartKind, type Trained, placeOf, valueOf } from "./setup.ts";
 
 export const LONGEST = 8192;
@@ -65,9 +66,10 @@ function small({ situation, position }: Kept): unknown {
   const { data } = situation;
   return {
     n: data.name,
-    f: data.features,
+    f: data.units?.features ?? data.features,
     l: data.labels,
-    X: data.X,
+    X: data.units?.X ?? data.X,
+    u: data.units && [data.units.mean, data.units.scale],
     y: data.y.map((each) => placeOf(data, each).toString(36)).join(""),
     a: config(situation.a),
     b: situation.b ? config(situation.b) : undefined,
@@ -97,7 +99,12 @@ export function fromPlain(value: unknown): Kept {
   need(Array.isArray(X) && X.length <= MOST_ROWS && X.every((row) => Array.isArray(row) && row.length === f.length && row.every(isNumber)), "its points are not rows of finite numbers");
   need(typeof y === "string" && y.length === X.length && Array.from(y).every((c) => /^[0-9a-z]$/.test(c) && parseInt(c, 36) < l.length), "its labels do not fit its points");
   const named = { name: n, features: f as string[], labels: l as string[], X: X as number[][] };
-  const data: Data = { ...named, y: Array.from(y, (c) => valueOf({ ...named, y: [] }, parseInt(c, 36))) };
+  const plain: Data = { ...named, y: Array.from(y, (c) => valueOf({ ...named, y: [] }, parseInt(c, 36))) };
+  const u = value["u"];
+  const isList = (each: unknown): each is number[] => Array.isArray(each) && each.length === f.length && each.every(isNumber);
+  need(u === undefined || (Array.isArray(u) && u.length === 2 && u.every(isList) && (u[1] as number[]).every((each) => each !== 0)), "its units are not numbers");
+  const data = u === undefined ? plain : withUnits(plain, { X: plain.X, features: plain.features, mean: (u as number[][])[0], scale: (u as number[][])[1] });
+  need(data.X.every((row) => row.every(isNumber)), "its numbers are too large for its units");
   const map = (value["m"] ?? "plain") as Map;
   need(map === "plain" || (map === "quadratic" && f.length <= 10), "its features are of an unknown kind");
   const a = configFrom(value["a"]);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { EXAMPLES, LECTURES, MAKERS, fromCsv, toCsv } from "../src/data.ts";
+import { readCsv } from "../src/csv.ts";
+import { EXAMPLES, LECTURES, MAKERS, toCsv } from "../src/data.ts";
 import { average, countErrors, pocket } from "../src/engine.ts";
 import { LESSONS, SYMBOLS, type Scene, lettersIn, symbolsOf } from "../src/lessons.ts";
 import { beginDrag, bound, change, checkProof, checked, editData, endDrag, here, isOwn, laneA, law, noun, play, position, projected, rows, run, setConfig, setData, situation, trainedA, trainedB, undo, redo, verdict, visit } from "../src/player.ts";
@@ -137,13 +138,13 @@ test("the runs of the lectures correct the points that the lectures correct", ()
 
 test("CSV comes back", () => {
   const data = { ...EXAMPLES["six"].make(), labels: ["no, never", 'say "yes"'] as [string, string] };
-  const again = fromCsv(toCsv(data));
+  const again = readCsv(toCsv(data)).data;
   assert.deepEqual([again.X, again.y, again.labels, again.features], [data.X, data.y, data.labels, data.features]);
 });
 
 test("CSV and addresses of several classes come back", async () => {
   const data = { ...MAKERS["three"].make(9, 1), labels: ["a, b", "c", "d"] };
-  const again = fromCsv(toCsv(data));
+  const again = readCsv(toCsv(data)).data;
   assert.deepEqual([again.X, again.y, again.labels], [data.X, data.y, data.labels]);
   const kept = { situation: { data, a: { ...PLAIN, scheme: "ovo" as const }, b: null, map: "plain" as const }, position: 3 };
   assert.deepEqual(await fromHash(await toHash(kept)), kept);
@@ -250,7 +251,7 @@ test("data beyond floats has a verdict, no bound in numbers, and no card of the 
   assert.equal(Math.floor(bound.value!.most), 31);
   for (const bias of ["unit", "radius", "none"] as const) {
     setConfig("a", { bias });
-    setData(fromCsv("1e300,1,a\n-1e300,2,b\n5e-324,0,a"));
+    setData(readCsv("1e300,1,a\n-1e300,2,b\n5e-324,0,a").data);
     assert.equal(kind(), "separable");
     assert.equal(run.value.reason, "overflow");
     assert.ok(bound.value === null || bound.value.most === Infinity, bias);

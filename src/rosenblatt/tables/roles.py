@@ -559,7 +559,7 @@ def _holds_classes(table: Table, position: int) -> bool:
     levels = len({*values})
     if _holds_words(table, position):
         return 0 < levels <= max(2, min(FEW_VALUES, len(values) - 1), len(values) // 2)
-    return 0 < levels <= 2 or levels <= min(FEW_VALUES, len(values) // 2)
+    return 0 < levels <= max(2, min(FEW_VALUES, len(values) // 2))
 
 
 def _positions(table: Table, column: Column, name: str) -> list[int]:
