@@ -59,7 +59,7 @@ export function UnitsSwitch(): JSX.Element | null {
   if (!now.data.X.length) return null;
   return (
     <div class="units">
-      <label class="check"><input type="checkbox" checked={!!now.data.units} onChange={(event) => change({ ...now, data: event.currentTarget.checked ? standardise(now.data) : backToUnits(now.data) }, { keep: true })} /> standardise the features</label>
+      <label class="check"><input type="checkbox" checked={!!now.data.units} onChange={(event) => change({ ...now, data: event.currentTarget.checked ? standardise(now.data) : backToUnits(now.data) }, { keep: true })} /> standardise the columns</label>
       {warning.value && <p class="small warn">Training has not separated the points, and {warning.value}. Standardise them.</p>}
       <Change />
     </div>

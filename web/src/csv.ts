@@ -306,7 +306,7 @@ export function readCsv(written: string, name = "Your data", asked = "", tabs = 
   if (labels.length < 2) throw new Refused(`All rows have the label “${labels[0]}”. Two classes or more are needed.`);
   if (labels.length > MOST_CLASSES) throw new Refused(`${place(target)} was taken as the label, and has ${labels.length} different values. The page takes at most ${MOST_CLASSES} classes; is the label in another column?`);
   const data = { name, features: made.map((each) => each.slice(0, 60)), labels, X, y: codes.map((code) => (labels.length > 2 ? code : 2 * code - 1)) };
-  const more = used === COMMA ? " Commas are decimal marks." : "";
+  const more = `${used === COMMA ? " Commas are decimal marks." : ""}${worded.length ? ` Each name in ${worded.slice(0, 4).map(place).join(", ")} is a feature.` : ""}`;
   return { data, says: `The label is ${named ? `the column ${place(target)}` : `column ${target + 1}`}.${more}` };
 }
 

@@ -95,7 +95,7 @@ export const MAKERS: Record<string, { title: string; make: (n: number, seed: num
     },
   },
   diagonal: {
-    title: "Above and below the diagonal",
+    title: "Split by the diagonal",
     make: (n, seed) => {
       const random = new Random(seed);
       const X: number[][] = [];
@@ -103,7 +103,7 @@ export const MAKERS: Record<string, { title: string; make: (n: number, seed: num
         const point = [onGrid(random.between(-1, 1)), onGrid(random.between(-1, 1))];
         if (point[0] !== point[1]) X.push(point);
       }
-      return table("Above and below the diagonal", X, X.map(([x, y]) => (y > x ? 1 : -1)));
+      return table("Split by the diagonal", X, X.map(([x, y]) => (y > x ? 1 : -1)));
     },
   },
   three: {
