@@ -1,0 +1,737 @@
+"""The engine of one NVIDIA GPU: the library's loop in a blocked form that gives the same bits.
+
+Rows go through in blocks of 256. A matrix product scores a block by the weights at its start; a walk corrects the
+scores by the Gram matrix of the block, in whole numbers, and decides each row whose side a proved bound leaves no
+doubt of; the few others are scored as the loop does it. The mistakes are then added in order. The kernels are in
+`kernels.cu`; the page "Probes on a GPU" of the documentation derives the bound.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import glob
+import os
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from functools import cache
+from importlib import import_module, resources
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rosenblatt.exceptions import DeviceError, NonFiniteError, TrainingOverflowError
+from rosenblatt.probes.engine import KINDS, Matrix, Plan, Problems, States
+from rosenblatt.typing import Floats, Ints
+
+__all__ = ["GpuEngine", "Shape", "require_gpu"]
+
+BLOCK = 256  # rows whose mistakes are known only after a walk; `B` of the kernels
+GROUP = 16_384  # rows that are widened at a time, and launched as one graph
+CHUNKS = BLOCK // 32
+WORKSPACE = 32 << 20  # bytes of cuBLAS for each stream
+SPARE = 0.95  # of the free memory is used at most
+EXACT_VISITS = 2**29  # so many visits times a float32 value need no rounding
+LARGEST_WHOLE = 2.0**52
+FEW = 2  # problems that are scored without cuBLAS
+STAGES, DEPTH, PITCH = 3, 32, 4  # of `update_tiles`
+NEVER = 2**62
+MULTIPROCESSORS = 132  # of the GPU that shapes were measured on
+
+
+class Shape(NamedTuple):
+    """How work is laid out on the GPU; it changes times and no bits."""
+
+    groups: int  # of problems, each in a stream of its own
+    warps: int  # that walk the rows of one problem
+    problems: int  # that share a copy of a block's Gram entries
+    tile: tuple[int, int, int, int] | None  # of `update_tiles`: PW, FW, MT, NT
+
+    @classmethod
+    def of(cls, k: int) -> Shape:
+        """Return what was fastest for k problems."""
+        groups = 2 if k >= 2048 else 1
+        each = -(-k // groups)
+        warps = 4 if each <= 528 else 2 if each <= 1056 else 1
+        problems = min(16 // warps, max(1, -(-each // MULTIPROCESSORS)))
+        tile = (1, 4, 1, 1) if each <= 16 else (2, 2, 1, 2) if each <= 256 else (2, 2, 2, 4) if each <= 512 else (4, 2, 2, 4)
+        return cls(groups, warps, problems, tile)
+
+    @property
+    def macros(self) -> dict[str, int]:
+        """What the kernels are compiled with."""
+        threads = max(128, 32 * self.warps * self.problems)
+        tile = dict(zip(("PW", "FW", "MT", "NT"), self.tile or (1, 4, 1, 1), strict=True))
+        return {"WARPS": self.warps, "PROBLEMS": self.problems, "CTAS": max(1, min(8, 512 // threads)), **tile}
+
+
+@cache
+def _cupy() -> Any:
+    try:
+        cupy = import_module("cupy")
+    except ImportError as error:
+        raise DeviceError(
+            "The GPU engine needs CuPy, which is not installed. Install rosenblatt[cuda13], or rosenblatt[cuda12] for "
+            "an older driver, or use device='cpu'."
+        ) from error
+    return cupy
+
+
+def require_gpu(device: int = 0) -> str:
+    """Return the name of the GPU, or raise `DeviceError` that says what is missing."""
+    cupy = _cupy()
+    try:
+        count = cupy.cuda.runtime.getDeviceCount()
+        name = cupy.cuda.runtime.getDeviceProperties(device)["name"].decode() if device < count else ""
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        raise DeviceError(f"No NVIDIA GPU can be used: {error}. Use device='cpu'.") from error
+    if not name:
+        raise DeviceError(f"There is no NVIDIA GPU number {device}: {count} were found. Use device='cpu'.")
+    return str(name)
+
+
+@contextmanager
+def _told(what: str) -> Iterator[None]:
+    """Turn errors of CUDA into sentences."""
+    try:
+        yield
+    except Exception as error:
+        kind = type(error).__name__
+        if kind == "OutOfMemoryError" or (kind == "CUDARuntimeError" and "MemoryAllocation" in str(error)):
+            raise DeviceError(
+                f"The memory of the GPU ran out while {what}; another program may use it. Try again, train fewer "
+                "problems at a time, or use device='cpu'."
+            ) from error
+        if kind in ("CUDARuntimeError", "CUDADriverError", "CUBLASError", "CompileException", "NVRTCError", "_BlasError"):
+            raise DeviceError(
+                f"The GPU failed while {what}, and nothing of this pass was kept: {error}. Start Python anew to use "
+                "the GPU again, or use device='cpu'."
+            ) from error
+        raise
+
+
+class _BlasError(Exception):
+    pass
+
+
+class _Blas:
+    """The two matrix products, by cuBLAS through ctypes: CuPy refuses to call it while a graph is captured."""
+
+    def __init__(self, cupy: Any, stream: Any) -> None:
+        lib = _cublas()
+        self._multiply, self._handle, self._lib = lib.cublasGemmStridedBatchedEx, ctypes.c_void_p(), lib
+        self._check(lib.cublasCreate_v2(ctypes.byref(self._handle)))
+        self._workspace = cupy.empty(WORKSPACE, np.uint8)
+        self._check(lib.cublasSetStream_v2(self._handle, ctypes.c_void_p(stream.ptr)))
+        pointer, size = ctypes.c_void_p(self._workspace.data.ptr), ctypes.c_size_t(WORKSPACE)
+        self._check(lib.cublasSetWorkspace_v2(self._handle, pointer, size))
+
+    def products(self, a: int, b: int, out: int, shape: tuple[int, int, int], stride: int, batch: tuple[int, ...]) -> None:
+        """Write <a_i, b_j> of rows of length shape[2], `stride` apart, to out[j, i]; for a batch of matrices."""
+        (m, n, d), (count, a_step, b_step, out_step) = shape, batch
+        one, zero, real, compute = ctypes.c_double(1.0), ctypes.c_double(0.0), 1, 70
+        matrix, long = ctypes.c_void_p, ctypes.c_longlong
+        self._check(
+            self._multiply(
+                self._handle, 1, 0, m, n, d, ctypes.byref(one), matrix(a), real, stride, long(a_step), matrix(b), real,
+                stride, long(b_step), ctypes.byref(zero), matrix(out), real, m, long(out_step), count, compute, -1,
+            )  # fmt: skip
+        )
+
+    def _check(self, status: int) -> None:
+        if status:
+            raise _BlasError(f"cuBLAS answered with status {status}")
+
+    def close(self) -> None:
+        if self._handle:
+            self._lib.cublasDestroy_v2(self._handle)
+        self._handle = ctypes.c_void_p()
+
+
+@cache
+def _cublas() -> Any:
+    """Load the cuBLAS that CuPy loads."""
+    if os.environ.get("CUBLAS_EMULATE_DOUBLE_PRECISION", "0") not in ("", "0"):
+        raise DeviceError("CUBLAS_EMULATE_DOUBLE_PRECISION is set, but the proof needs float64 products. Unset it.")
+    with suppress(ImportError):
+        import_module("cupy_backends.cuda.libs.cublas")
+    with open("/proc/self/maps") as maps:
+        paths = [line.split()[-1] for line in maps if "libcublas.so" in line]
+    root = os.path.dirname(os.path.dirname(str(_cupy().__file__)))
+    paths += glob.glob(f"{root}/nvidia/*/lib/libcublas.so*") + ["libcublas.so.13", "libcublas.so.12"]
+    for path in paths:
+        with suppress(OSError):
+            return ctypes.CDLL(path)
+    raise DeviceError("cuBLAS was not found. Install rosenblatt[cuda13] or rosenblatt[cuda12], or use device='cpu'.")
+
+
+@cache
+def _module(device: int, macros: tuple[tuple[str, int], ...]) -> Any:
+    """Compile the kernels; CuPy keeps the result on disk."""
+    source = resources.files("rosenblatt.probes").joinpath("kernels.cu").read_text()
+    options = ("--std=c++17", *(f"-D{name}={value}" for name, value in macros))
+    return _cupy().RawModule(code=source, options=options, backend="nvrtc")
+
+
+@cache
+def _tensor_cores_are_chains(device: int) -> bool:
+    """Test whether float64 tensor cores add products in order, each fused; this is not documented."""
+    cupy = _cupy()
+    if int(cupy.cuda.Device(device).compute_capability) < 90:
+        return False
+    kernel = _module(device, _macros({}, Shape.of(1))).get_function("chains")
+    random, differ, count = np.random.RandomState(0), cupy.zeros(1, np.uint32), 2000
+    for spread in (0, 1, 30):
+        numbers = [
+            cupy.asarray(random.standard_normal((count, size)) * 2.0 ** random.randint(-spread, spread + 1, (count, size)))
+            for size in (256, 128, 128)
+        ]
+        numbers[0] *= cupy.asarray(random.randint(0, 2, (count, 256)))  # rows that are no mistakes add 0
+        kernel((count,), (32,), (*numbers, differ))
+    return int(differ[0]) == 0
+
+
+def _macros(flags: dict[str, int], shape: Shape) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted({"KIND": 0, "WHOLE": 0, "AVERAGE": 0, "JUDGE": 0, **flags, **shape.macros}.items()))
+
+
+def _at(array: Any, offset: int = 0) -> Any:
+    """Return the address of an element, as kernels take it; 0 for None."""
+    return np.uintp(0 if array is None else array.data.ptr + offset * array.itemsize)
+
+
+class _Crew:
+    """The active problems and their weights, side by side, with the graphs that train them."""
+
+    def __init__(self, active: Ints) -> None:
+        self.active, self.count = active, len(active)
+        self.shape = Shape.of(self.count)
+        self.graphs: dict[tuple[Any, ...], Any] = {}
+
+
+class GpuEngine:
+    """Trains all problems on one NVIDIA GPU, with the bits of the engine of the CPU.
+
+    Parameters
+    ----------
+    device : int
+        The number of the GPU.
+    resident : bool or None
+        Whether X is kept on the GPU; None keeps it where there is enough memory. Otherwise each pass streams it.
+    shape : Shape or None
+        How work is laid out, for measurements; None is what was fastest.
+    """
+
+    def __init__(self, device: int = 0, *, resident: bool | None = None, shape: Shape | None = None) -> None:
+        self._gpu = require_gpu(device)
+        self._device, self._wanted, self._shape = device, resident, shape
+        self._cupy: Any = _cupy()
+        self._all: dict[str, Any] = {}
+        self._blas: list[_Blas] = []
+        self._pool: ThreadPoolExecutor | None = None
+        self.exact_scores = 0  # rows of problems that the bound left in doubt, for tests
+
+    @property
+    def name(self) -> str:
+        """What the engine computes on."""
+        return f"the GPU {self._gpu}"
+
+    # Before the first pass
+
+    def start(self, matrix: Matrix, problems: Problems, plan: Plan, begin: States | None = None) -> None:
+        """Prepare training from zero weights, or from given ones; check that there is enough memory."""
+        rule = plan.rule
+        if type(rule).__name__ != "Rule" or not {rule.tie_plus, rule.tie_minus} <= {0.0, 1.0}:
+            raise DeviceError(
+                "The GPU trains the perceptron's rule with whole steps; half steps on ties, uneven margins and other "
+                "rules run with device='cpu'."
+            )
+        self.close()
+        self._matrix, self._problems, self._plan = matrix, problems, plan
+        self._rows, self._d, self._k = matrix.n_rows, matrix.n_features, problems.count
+        self._pitch = -(-self._d // 64) * 64
+        self._group = min(GROUP, -(-self._rows // BLOCK) * BLOCK)
+        self._visits = np.zeros(self._k, np.int64)
+        self._negative_zero, self._starts_whole = False, True
+        with self._cupy.cuda.Device(self._device), _told("preparing the training"):
+            self._resident = self._plan_memory()
+            self._allocate()
+            self._put_rows()
+            if begin is not None:
+                self._put_states(begin)
+        self._crew: _Crew | None = None
+
+    def _rooms(self, resident: bool) -> dict[str, tuple[tuple[int, ...], Any]]:
+        """Return the shape and type of everything that is kept on the GPU, by name."""
+        k, d, group, blocks = self._k, self._pitch, self._group, self._group // BLOCK
+        problems, real, word = self._problems, np.float64, np.uint32
+        rooms: dict[str, tuple[tuple[int, ...], Any]] = {}
+        for a in "01":  # while one group of rows is trained on, the next one is prepared
+            rooms |= {
+                "X" + a: ((group, d), real),
+                "norm" + a: ((group,), real),
+                "inverse" + a: ((group,), real),
+                "step" + a: ((group,), real),
+                "clock" + a: ((1,), real),
+                "far" + a: ((blocks, BLOCK + 1, BLOCK), np.int32),
+                "near" + a: ((group, 64), np.int32),
+                "shift" + a: ((blocks,), np.int32),
+                "drift" + a: ((blocks,), real),
+                "up" + a: ((group // 32, k), word),
+                "in" + a: ((group // 32, k), word),
+            }
+            if not resident:
+                rooms["ring" + a] = ((group, self._d), KINDS[self._matrix.kind])
+        sums = ("U", "bias_sum") if self._plan.average else ()
+        shapes = {"W": (k, d), "bias": (k,), "potential": (k,), "U": (k, d), "bias_sum": (k,)}
+        for name in ("W", "bias", "potential", *sums):
+            rooms[name] = rooms["kept " + name] = (shapes[name], real)
+        rooms |= {
+            "gram": ((blocks, BLOCK, BLOCK), real),
+            "S": ((k, BLOCK), real),
+            "made": ((k, CHUNKS), word),
+            "mistakes": ((k,), word),
+            "exacts": ((k,), word),
+            "broken": ((2,), np.int64),  # the first visit of a row, and of a score, that is not finite
+            "order": ((self._rows,), np.int64),
+            "labels": (problems.labels.shape, np.int8),
+            "column": ((k,), np.int64),
+        }
+        if problems.fold is not None:
+            rooms |= {"fold": ((self._rows,), np.int8), "left_out": ((k,), np.int8)}
+        if problems.weight is not None:
+            rooms["weight"] = ((self._rows,), real)
+        if resident and not self._matrix.on_device:
+            rooms["rows"] = ((self._rows, self._d), KINDS[self._matrix.kind])
+        return rooms
+
+    def _plan_memory(self) -> bool:
+        """Return whether X is kept on the GPU; raise if there is not enough memory either way."""
+        free = int(self._cupy.cuda.runtime.memGetInfo()[0] * SPARE)
+        need = {True: 0, False: 0}
+        for resident in need:
+            sizes = (int(np.prod(shape)) * np.dtype(kind).itemsize for shape, kind in self._rooms(resident).values())
+            need[resident] = sum(sizes) + 4 * WORKSPACE
+        if self._matrix.on_device or (need[True] <= free and self._wanted is not False):
+            least, resident = need[True], True
+        else:
+            least, resident = need[False], False
+        if least > free or (self._wanted and not resident):
+            gib = 2.0**30
+            raise DeviceError(
+                f"Training {self._k} problems on {self._rows} rows of {self._d} features needs {least / gib:.1f} GiB of "
+                f"the GPU's memory, and {free / gib:.1f} GiB are free. Train fewer problems at a time, or use "
+                "device='cpu'."
+            )
+        return resident
+
+    def _allocate(self) -> None:
+        cupy = self._cupy
+        self._all = {name: cupy.zeros(shape, kind) for name, (shape, kind) in self._rooms(self._resident).items()}
+        problems = self._problems
+        for name in ("labels", "column", "fold", "left_out", "weight"):
+            if name in self._all:
+                self._all[name].set(np.ascontiguousarray(getattr(problems, name), self._all[name].dtype))
+        self._main, self._side = cupy.cuda.Stream(non_blocking=True), cupy.cuda.Stream(non_blocking=True)
+        self._streams = [cupy.cuda.Stream(non_blocking=True) for _ in range(2)]
+        self._blas = [_Blas(cupy, stream) for stream in (self._side, *self._streams)]
+        self._done = [cupy.cuda.Event(disable_timing=True) for _ in "01"]
+        self._ready = [cupy.cuda.Event(disable_timing=True) for _ in "01"]
+        if not self._resident:
+            shape, kind = (self._group, self._d), np.dtype(KINDS[self._matrix.kind])
+            size = shape[0] * shape[1]
+            self._pinned = [
+                np.frombuffer(cupy.cuda.alloc_pinned_memory(size * kind.itemsize), kind, size).reshape(shape)
+                for _ in "01"
+            ]
+            self._pool = ThreadPoolExecutor(min(8, os.cpu_count() or 1))
+
+    def _put_rows(self) -> None:
+        """Make the table of parts on the GPU that X lies in."""
+        cupy, matrix = self._cupy, self._matrix
+        starts = matrix.starts[:-1]
+        if matrix.on_device:
+            parts = [self._on_device(part) for part in matrix.parts]
+        elif self._resident:
+            for first, part in zip(starts.tolist(), matrix.parts, strict=True):
+                for i in range(0, len(part), GROUP):
+                    self._all["rows"][first + i : first + min(i + GROUP, len(part))].set(np.ascontiguousarray(part[i : i + GROUP]))
+            parts, starts = [self._all["rows"]], starts[:1]
+        else:
+            parts, starts = [self._all["ring0"], self._all["ring1"]], np.zeros(1, np.int64)
+        self._parts = parts  # they must live as long as their addresses are used
+        self._all["parts"] = cupy.asarray(np.array([part.data.ptr for part in parts], np.uint64))
+        self._all["starts"] = cupy.asarray(np.ascontiguousarray(starts, np.int64))
+
+    def _on_device(self, part: Any) -> Any:
+        """Return rows that lie on a GPU as an array of CuPy, without a copy."""
+        cupy = self._cupy
+        if self._matrix.kind == "bfloat16" and type(part).__module__.split(".")[0] == "torch":
+            part = part.view(import_module("torch").int16)
+        array = cupy.asarray(part) if hasattr(part, "__cuda_array_interface__") else cupy.from_dlpack(part)
+        if array.device.id != self._device:
+            raise DeviceError(f"X lies on GPU {array.device.id}, and training is to run on GPU {self._device}.")
+        return array if array.flags.c_contiguous else cupy.ascontiguousarray(array)
+
+    def _put_states(self, begin: States) -> None:
+        d, beta, kept = self._d, self._plan.rule.beta, self._all
+        pairs = [("W", "bias", begin.w), *([("U", "bias_sum", begin.u)] if self._plan.average else [])]
+        for name, bias, values in pairs:
+            if values is not None:
+                kept["kept " + name][:, :d] = self._cupy.asarray(values[:, :-1])
+                kept["kept " + bias][:] = self._cupy.asarray(values[:, -1])
+                self._negative_zero |= bool((np.signbit(values) & (values == 0.0)).any())
+        kept["kept potential"].set(_potential(begin.w, beta))
+        self._starts_whole = bool((begin.w == np.rint(begin.w)).all())
+        self._visits[:] = begin.visits
+
+    # A pass
+
+    def train_pass(self, active: Ints, order: Any | None) -> Ints:
+        """Make one pass of the problems `active`; return the mistakes of each."""
+        visits = int(self._visits[active[0]]) if len(active) else 0
+        with self._cupy.cuda.Device(self._device), _told("training"):
+            try:
+                crew = self._take(np.asarray(active, np.int64))
+                if order is not None:
+                    self._all["order"].set(np.ascontiguousarray(order).view(np.int64))
+                flags = self._flags(visits)
+                tiles = self._tiles(flags, visits)
+                shape = self._shape or crew.shape
+                modules = _module(self._device, _macros(flags, shape if tiles else shape._replace(tile=None)))
+                runs = [self._graph(crew, modules, shape, tiles, flags, a) for a in (0, 1)]
+                self._sweep(modules, crew.count, order, visits, self._rows, lambda a: runs[a].launch(self._main))
+                self._check(order, visits)
+                mistakes = self._all["mistakes"][: crew.count].get().astype(np.int64)
+            except BaseException:
+                self._crew = None  # what is kept is the last whole pass
+                with suppress(Exception):
+                    self._cupy.cuda.Device().synchronize()
+                raise
+            self.exact_scores += int(self._all["exacts"][: crew.count].sum())
+            self._keep(crew)
+        self._visits[active] += self._rows
+        return mistakes
+
+    def _names(self) -> list[str]:
+        return ["W", "bias", "potential", *(["U", "bias_sum"] if self._plan.average else [])]
+
+    def _take(self, active: Ints) -> _Crew:
+        """Gather the weights of the active problems, unless they lie side by side already."""
+        crew = self._crew
+        if crew is None or not np.array_equal(crew.active, active):
+            same = crew is not None and len(active) == crew.count
+            graphs = crew.graphs if crew is not None and same else {}
+            self._crew = crew = _Crew(active)
+            crew.graphs = graphs
+            index = self._cupy.asarray(active)
+            for name in self._names():
+                self._cupy.take(self._all["kept " + name], index, axis=0, out=self._all[name][: crew.count])
+            self._all["active column"] = self._all["column"][index]
+            self._all["active left_out"] = self._all["left_out"][index] if "left_out" in self._all else None
+        return crew
+
+    def _keep(self, crew: _Crew) -> None:
+        index = self._cupy.asarray(crew.active)
+        for name in self._names():
+            self._all["kept " + name][index] = self._all[name][: crew.count]
+        self._cupy.cuda.Device().synchronize()
+
+    def _flags(self, visits: int) -> dict[str, int]:
+        """Return the macros that depend on the data: above all whether all sums are whole numbers without rounding."""
+        rule, kind, problems = self._plan.rule, self._matrix.kind, self._problems
+        numbers = (rule.eta, rule.beta, rule.margin)
+        whole = kind == "uint8" and problems.weight is None and rule.eta == 1.0 and all(x == int(x) for x in numbers)
+        if whole:
+            longest = 255.0 * self._d**0.5 + 1.0
+            square = float(self._all["kept potential"].max()) * max(1.0, rule.beta)
+            reach = square**0.5 + self._rows * longest * max(1.0, rule.beta)
+            whole = (
+                longest**2 + rule.beta < 2.0**30
+                and reach * longest + abs(rule.margin) < LARGEST_WHOLE
+                and self._starts_whole
+            )
+        codes = dict(zip(KINDS, range(5), strict=True))
+        return {"KIND": codes[kind], "WHOLE": int(whole), "AVERAGE": int(self._plan.average)}
+
+    def _tiles(self, flags: dict[str, int], visits: int) -> bool:
+        """Return whether c x and c t x need no rounding for any row, so that tensor cores give the same bits."""
+        rule, average, wide = self._plan.rule, self._plan.average, self._matrix.kind == "float64"
+        power = np.frexp(rule.eta)[0] == 0.5 and 2.0**-400 < rule.eta < 2.0**400
+        exact = power and self._problems.weight is None and not self._negative_zero
+        if wide:
+            exact = exact and rule.eta == 1.0 and not average
+        if average:
+            exact = exact and visits + self._rows < EXACT_VISITS
+        wanted = self._shape is None or self._shape.tile is not None
+        return bool(wanted and exact and _tensor_cores_are_chains(self._device))
+
+    def _sweep(
+        self, modules: Any, k: int, order: Any | None, visits: int, n: int, run: Callable[[int], Any], first: int = 0, judge: bool = False,
+    ) -> None:
+        """Prepare group after group of rows, and run each when it is ready."""
+        everything = self._all
+        for name in ("mistakes", "exacts"):
+            everything[name].fill(0)
+        everything["broken"].fill(NEVER)
+        self._cupy.cuda.Device().synchronize()
+        for s, at in enumerate(range(first, n, self._group)):
+            a = s % 2
+            if s > 1:
+                _wait(self._done[a])
+            self._prepare(modules, a, k, at, n, order, visits, judge)
+            self._ready[a].record(self._side)
+            self._main.wait_event(self._ready[a])
+            run(a)
+            self._done[a].record(self._main)
+        for event in self._done:
+            _wait(event)
+
+    def _prepare(self, modules: Any, a: int, k: int, first: int, n: int, order: Any | None, visits: int, judge: bool) -> None:
+        """Widen and measure a group of rows, and compute the Gram matrix of each block; in the side stream."""
+        rows, problems, rule, each = self._group, self._problems, self._plan.rule, self._all.get
+        mine = lambda name: self._all[name + str(a)]  # noqa: E731 - a word for one of two sets of buffers
+        ordered = self._all["order"] if order is not None else None
+        if not self._resident:
+            self._fetch(a, first, min(n, first + rows), order)
+        parts, starts, blocks = self._all["parts"], self._all["starts"], rows // BLOCK
+        with self._side:
+            modules.get_function("prepare")(
+                (rows // 8,),
+                (256,),
+                (
+                    _at(parts, 0 if self._resident else a), _at(starts), np.int32(len(starts)), _at(ordered),
+                    _at(each("weight")), np.int64(first), np.int64(n), np.int32(self._d), np.int32(self._pitch),
+                    np.int32(not self._resident), np.float64(rule.eta), np.float64(visits), _at(mine("X")),
+                    _at(mine("norm")), _at(mine("inverse")), _at(mine("step")), _at(mine("clock")), _at(each("broken")),
+                ),
+            )  # fmt: skip
+            modules.get_function("label")(
+                (-(-k // 128), rows // 32),
+                (128,),
+                (
+                    _at(self._all["labels"]), np.int64(problems.labels.shape[1]), _at(self._all["active column"]),
+                    _at(each("fold")), _at(each("active left_out")), _at(each("weight")), _at(ordered), np.int64(first),
+                    np.int64(n), np.int32(k), _at(mine("up")), _at(mine("in")),
+                ),
+            )  # fmt: skip
+            if judge:
+                return
+            x, step = mine("X").data.ptr, BLOCK * self._pitch
+            square = (BLOCK, BLOCK, self._d)
+            batch = (blocks, step, step, BLOCK * BLOCK)
+            self._blas[0].products(x, x, self._all["gram"].data.ptr, square, self._pitch, batch)
+            modules.get_function("quantise")(
+                (16 * blocks,),
+                (256,),
+                (
+                    _at(self._all["gram"]), _at(mine("far")), _at(mine("near")), _at(mine("shift")), _at(mine("drift")),
+                    _at(mine("norm")), _at(mine("inverse")), _at(mine("step")), np.float64(rule.beta),
+                ),
+            )  # fmt: skip
+
+    def _fetch(self, a: int, first: int, last: int, order: Any | None) -> None:
+        """Copy rows from the host to one of two places on the GPU, in the order of their visits."""
+        assert self._pool is not None
+        pinned, ring, matrix = self._pinned[a], self._all["ring" + str(a)], self._matrix
+        if len(matrix.parts) > 1:
+            pinned[: last - first] = matrix.gather(np.arange(first, last) if order is None else order[first:last])
+        else:
+            part, step = matrix.parts[0], -(-(last - first) // 16)
+
+            def copy(i: int) -> None:
+                j = min(i + step, last)
+                if order is None:
+                    pinned[i - first : j - first] = part[i:j]
+                else:
+                    np.take(part, order[i:j].astype(np.int64), axis=0, out=pinned[i - first : j - first], mode="clip")
+
+            list(self._pool.map(copy, range(first, last, step)))
+        size = (last - first) * pinned.strides[0]
+        self._cupy.cuda.runtime.memcpyAsync(ring.data.ptr, pinned.ctypes.data, size, 1, self._side.ptr)
+
+    def _graph(self, crew: _Crew, modules: Any, shape: Shape, tiles: bool, flags: dict[str, int], a: int) -> Any:
+        """Return all launches for a group of rows as one graph."""
+        key = (tuple(sorted(flags.items())), shape, tiles, a)
+        if key not in crew.graphs:
+            self._blocks(modules, crew.count, shape, tiles, a, 1)  # loads what must not be loaded while capturing
+            self._cupy.cuda.Device().synchronize()
+            self._main.begin_capture()
+            try:
+                self._blocks(modules, crew.count, shape, tiles, a, self._group // BLOCK)
+            finally:
+                crew.graphs[key] = self._main.end_capture()
+            for name in self._names():  # the trial may have moved them
+                self._cupy.take(self._all["kept " + name], self._cupy.asarray(crew.active), axis=0, out=self._all[name][: crew.count])
+        return crew.graphs[key]
+
+    def _blocks(self, modules: Any, k: int, shape: Shape, tiles: bool | None, a: int, count: int) -> None:
+        """Launch score, walk and update for each block, the groups of problems side by side."""
+        event = self._cupy.cuda.Event(disable_timing=True)
+        event.record(self._main)
+        size = -(-k // shape.groups)
+        for stream, blas, first in zip(self._streams, self._blas[1:], range(0, k, size), strict=False):
+            stream.wait_event(event)
+            for block in range(count):
+                self._block(modules, blas, stream, shape, tiles, a, block, (first, min(size, k - first), k))
+            end = self._cupy.cuda.Event(disable_timing=True)
+            end.record(stream)
+            self._main.wait_event(end)
+
+    def _block(
+        self,
+        modules: Any,
+        blas: _Blas,
+        stream: Any,
+        shape: Shape,
+        tiles: bool | None,
+        a: int,
+        block: int,
+        span: tuple[int, int, int],
+    ) -> None:
+        """Score, walk and update the problems of a span on one block; None for `tiles` judges alone."""
+        (p, count, k), judge = span, tiles is None
+        rule, d, pitch, row = self._plan.rule, self._d, self._pitch, block * BLOCK
+        mine = lambda name, at=0: _at(self._all[name + str(a)], at)  # noqa: E731
+        of = lambda name, width=1: _at(self._all.get(name), p * width)  # noqa: E731
+        words = row // 32 * k + p
+        x = mine("X", row * pitch)
+        tie_plus, tie_minus, margin = (1.0, 0.0, 0.0) if judge else (rule.tie_plus, rule.tie_minus, rule.margin)
+        integers = tuple(map(np.int32, (count, d, pitch)))
+        with stream:
+            if count <= FEW:
+                modules.get_function("score_few")((BLOCK // 8,), (256,), (of("W", pitch), x, of("S", BLOCK), *integers))
+            else:
+                blas.products(int(x), int(of("W", pitch)), int(of("S", BLOCK)), (BLOCK, count, d), pitch, (1, 0, 0, 0))
+            walk = modules.get_function("walk")
+            memory = BLOCK * 64 * 4 + BLOCK * 8 + CHUNKS * 8 + shape.problems * (32 * 8 + (BLOCK + BLOCK // 4) * 8 + 16)
+            walk.max_dynamic_shared_size_bytes = memory
+            walk(
+                (-(-count // shape.problems),),
+                (max(128, 32 * shape.warps * shape.problems),),
+                (
+                    of("S", BLOCK), mine("up", words), mine("in", words), np.int32(k), mine("far", block * (BLOCK + 1) * BLOCK),
+                    mine("near", row * 64), mine("shift", block), mine("drift", block), mine("norm", row),
+                    mine("inverse", row), mine("step", row), x, of("W", pitch), of("bias"), of("potential"),
+                    of("made", CHUNKS), of("mistakes"), of("exacts"), mine("clock"), np.int32(block),
+                    _at(self._all["broken"], 1), np.float64(rule.beta), np.float64(margin),
+                    np.int32(tie_plus), np.int32(tie_minus), np.float64(error_factor(d)), *integers,
+                ),
+                shared_mem=memory,
+            )  # fmt: skip
+            if judge:
+                return
+            name, features, tall = "update", 64, 4
+            threads, memory = 128, 0
+            if tiles and shape.tile is not None:
+                pw, fw, mt, nt = shape.tile
+                name, features, tall = "update_tiles", 8 * nt * fw, 16 * mt * pw
+                threads, memory = 32 * pw * fw, STAGES * DEPTH * (features + PITCH) * 8
+            update = modules.get_function(name)
+            update.max_dynamic_shared_size_bytes = memory
+            update(
+                (-(-pitch // features) + 1, -(-count // tall)),
+                (threads,),
+                (
+                    of("W", pitch), of("U", pitch), of("bias"), of("bias_sum"), x, of("made", CHUNKS), mine("up", words),
+                    np.int32(k), mine("step", row), np.float64(rule.beta), mine("clock"), np.int32(block),
+                    np.int32(count), np.int32(pitch),
+                ),
+                shared_mem=memory,
+            )  # fmt: skip
+
+    def _check(self, order: Any | None, visits: int) -> None:
+        """Raise if a row or a score was not finite; what is kept is the last pass."""
+        row, score = self._all["broken"].get().tolist()
+        if row < NEVER:
+            at = row if order is None else int(order[row])
+            raise NonFiniteError(
+                f"Row {at} of X has a value that is NaN or infinite. Impute such values or drop their rows.", row=at
+            )
+        sound = all(bool(self._cupy.isfinite(self._all[name]).all()) for name in self._names() if name != "potential")
+        if score < NEVER or not sound:
+            after = score if score < NEVER else visits + self._rows
+            raise TrainingOverflowError(
+                f"Training overflowed: a score, weight or squared length exceeds the largest float after {after} "
+                "visits, although X is finite. Scale the features down, or lower eta0 or the weights."
+            )
+
+    # After it
+
+    def states(self) -> States:
+        """Return copies of the states of all problems, on the host."""
+        with self._cupy.cuda.Device(self._device), _told("reading the weights"):
+            w = self._joined("W", "bias")
+            return States(w, self._joined("U", "bias_sum") if self._plan.average else None, self._visits.copy())
+
+    def _joined(self, weights: str, bias: str) -> Floats:
+        joined = np.empty((self._k, self._d + 1))
+        joined[:, :-1] = self._all["kept " + weights].get()[:, : self._d]
+        joined[:, -1] = self._all["kept " + bias].get()
+        return joined
+
+    def count_right(self, hypothesis: Floats, rows: slice | None = None) -> Ints:
+        """Return how many of the rows that judge a problem it predicts right."""
+        first, last, _ = (rows or slice(None)).indices(self._rows)
+        right = np.zeros(self._k, np.int64)
+        with self._cupy.cuda.Device(self._device), _told("judging"):
+            try:
+                crew = self._take(np.arange(self._k))
+                values = self._cupy.asarray(np.ascontiguousarray(hypothesis))
+                self._all["W"].fill(0.0)
+                self._all["W"][:, : self._d] = values[:, :-1]
+                self._all["bias"][:] = values[:, -1]
+                self._all["potential"].set(_potential(hypothesis, self._plan.rule.beta))
+                del values
+                shape = self._shape or crew.shape
+                flags = self._flags(0) | {"WHOLE": 0, "JUDGE": 1, "AVERAGE": 0}
+                modules = _module(self._device, _macros(flags, shape))
+                self._cupy.cuda.Device().synchronize()
+                n, group = last, self._group // BLOCK
+                self._sweep(modules, self._k, None, 0, n, lambda a: self._blocks(modules, self._k, shape, None, a, group), first, judge=True)
+                wrong = self._all["mistakes"].get().astype(np.int64)
+            finally:
+                self._crew = None
+        for at in range(first, last, GROUP):
+            signs = self._problems.judged(slice(at, min(at + GROUP, last)))
+            right += np.count_nonzero(signs, axis=0)
+        return right - wrong
+
+    def close(self) -> None:
+        """Give all memory back. Calling it again does nothing."""
+        for blas in self._blas:
+            blas.close()
+        if self._pool is not None:
+            self._pool.shutdown()
+        held = bool(self._all)
+        self._all, self._blas, self._pool, self._crew = {}, [], None, None
+        self._parts, self._pinned = [], []
+        if held:
+            self._cupy.get_default_memory_pool().free_all_blocks()
+            self._cupy.get_default_pinned_memory_pool().free_all_blocks()
+
+
+def error_factor(d: int) -> float:
+    """Return the factor of (A + D) in the bound T: that of a score over the norm of its row; see the page.
+
+    Examples
+    --------
+    >>> error_factor(1024) < 1e-12
+    True
+    """
+    return 1.01 * 2.0**-53 * (4 * (d + BLOCK) + 64)
+
+
+def _potential(w: Floats, beta: float) -> Floats:
+    """Return a bound of |w|² + b² / β for each problem, from which the norm follows; see the page."""
+    with np.errstate(over="ignore"):
+        squares = (w[:, :-1] ** 2).sum(axis=1) + w[:, -1] ** 2 / (beta or 1.0)
+    potential: Floats = squares * (1.0 + 1e-12 + 1e-15 * w.shape[1]) + 1e-300
+    return potential
+
+
+def _wait(event: Any) -> None:
+    """Wait for work on the GPU, such that Ctrl-C is heard."""
+    while not event.done:
+        time.sleep(5e-5)
