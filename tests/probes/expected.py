@@ -42,7 +42,9 @@ def by_the_loop(case: Case) -> dict[str, Any]:
         for p in active:
             pull = signs[:, p] * (1.0 if made.weight is None else made.weight)
             log = Log.room(n)
-            count, done = train(X, Sides(pull), visited, rule, w[p], u[p] if case.average else None, int(visits[p]), log)
+            count, done = train(
+                X, Sides(pull), visited, rule, w[p], u[p] if case.average else None, int(visits[p]), log
+            )
             assert done == n, case.name
             counts.append(int(count))
         visits[active] += n
@@ -53,7 +55,11 @@ def by_the_loop(case: Case) -> dict[str, Any]:
 
 def main() -> None:
     """Write the fingerprints of all cases."""
-    FILE.write_text("{\n" + ",\n".join(f"{json.dumps(case.name)}: {json.dumps(by_the_loop(case))}" for case in cases()) + "\n}\n")
+    FILE.write_text(
+        "{\n"
+        + ",\n".join(f"{json.dumps(case.name)}: {json.dumps(by_the_loop(case))}" for case in cases())
+        + "\n}\n"
+    )
 
 
 if __name__ == "__main__":

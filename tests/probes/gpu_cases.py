@@ -118,7 +118,11 @@ def make(case: Case) -> Made:
     with np.errstate(over="ignore"):
         lead = np.sign(numbers) @ truth
     if case.kind == "uint8":
-        rows = np.abs(numbers / np.abs(numbers).max() * 255).astype(np.uint8) if case.data != "ties" else np.abs(numbers).astype(np.uint8)
+        rows = (
+            np.abs(numbers / np.abs(numbers).max() * 255).astype(np.uint8)
+            if case.data != "ties"
+            else np.abs(numbers).astype(np.uint8)
+        )
         lead = (rows.astype(np.float64) - rows.mean(axis=0)) @ truth
         wide = rows.astype(np.float64)
     elif case.kind == "bfloat16":
@@ -128,7 +132,11 @@ def make(case: Case) -> Made:
         rows = (numbers / 64 if case.data != "ties" else numbers).astype(case.kind)
         wide = rows.astype(np.float64)
     labels = np.where(lead > 0, 1, -1).astype(np.int8)
-    flip = random.randint(0, 1000, (n, k)) < 500 * case.noise if case.noise == 1.0 else random.randint(0, 1000, (n, k)) < 1000 * case.noise
+    flip = (
+        random.randint(0, 1000, (n, k)) < 500 * case.noise
+        if case.noise == 1.0
+        else random.randint(0, 1000, (n, k)) < 1000 * case.noise
+    )
     labels[flip] *= -1
     if case.absent:
         labels[random.randint(0, 1000, (n, k)) < 1000 * case.absent] = 0

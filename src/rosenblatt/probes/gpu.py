@@ -31,9 +31,13 @@ BLOCK = 256  # rows whose mistakes are known only after a walk; `B` of the kerne
 GROUP = 16_384  # rows that are widened at a time, and launched as one graph
 CHUNKS = BLOCK // 32
 WORKSPACE = 32 << 20  # bytes of cuBLAS for each stream
+OVERHEAD = 512 << 20  # bytes that compiled kernels, graphs and cuBLAS take besides
 SPARE = 0.95  # of the free memory is used at most
 EXACT_VISITS = 2**29  # so many visits times a float32 value need no rounding
 LARGEST_WHOLE = 2.0**52
+MOST_GROUPS = 4
+URGENT = -5  # the priority of what decides rows, above that of what prepares the next ones
+MOST_REST = 0.8  # problems lie side by side anew when more than a fifth have ended
 FEW = 2  # problems that are scored without cuBLAS
 STAGES, DEPTH, PITCH = 3, 32, 4  # of `update_tiles`
 NEVER = 2**62
@@ -51,11 +55,11 @@ class Shape(NamedTuple):
     @classmethod
     def of(cls, k: int) -> Shape:
         """Return what was fastest for k problems."""
-        groups = 2 if k >= 2048 else 1
-        each = -(-k // groups)
-        warps = 4 if each <= 528 else 2 if each <= 1056 else 1
-        problems = min(16 // warps, max(1, -(-each // MULTIPROCESSORS)))
-        tile = (1, 4, 1, 1) if each <= 16 else (2, 2, 1, 2) if each <= 256 else (2, 2, 2, 4) if each <= 512 else (4, 2, 2, 4)
+        groups = 1 if k < 768 else 2 if k < 2048 else MOST_GROUPS
+        warps = 8 if k <= 132 else 4 if k <= 528 else 2 if k <= 1056 else 1
+        problems = min(16 // warps, -(-k // MULTIPROCESSORS))
+        tiles = {16: (1, 4, 1, 1), 256: (4, 2, 1, 2), 1056: (4, 2, 2, 4)}
+        tile = next((tile for most, tile in tiles.items() if k <= most), (2, 2, 2, 4))
         return cls(groups, warps, problems, tile)
 
     @property
@@ -98,15 +102,21 @@ def _told(what: str) -> Iterator[None]:
         yield
     except Exception as error:
         kind = type(error).__name__
-        if kind == "OutOfMemoryError" or (kind == "CUDARuntimeError" and "MemoryAllocation" in str(error)):
+        if kind == "OutOfMemoryError" or "MemoryAllocation" in str(error) or "ALLOC_FAILED" in str(error):
             raise DeviceError(
                 f"The memory of the GPU ran out while {what}; another program may use it. Try again, train fewer "
                 "problems at a time, or use device='cpu'."
             ) from error
-        if kind in ("CUDARuntimeError", "CUDADriverError", "CUBLASError", "CompileException", "NVRTCError", "_BlasError"):
+        if kind in (
+            "CUDARuntimeError",
+            "CUDADriverError",
+            "CUBLASError",
+            "CompileException",
+            "NVRTCError",
+            "_BlasError",
+        ):
             raise DeviceError(
-                f"The GPU failed while {what}, and nothing of this pass was kept: {error}. Start Python anew to use "
-                "the GPU again, or use device='cpu'."
+                f"The GPU failed while {what}: {error}. Start Python anew to use the GPU again, or use device='cpu'."
             ) from error
         raise
 
@@ -115,33 +125,48 @@ class _BlasError(Exception):
     pass
 
 
+REAL, REAL_SUMS = 1, 70  # float64, and sums of float64, as cuBLAS names them
+_ONE, _ZERO = ctypes.c_double(1.0), ctypes.c_double(0.0)
+_pointer = ctypes.c_void_p
+
+
 class _Blas:
     """The two matrix products, by cuBLAS through ctypes: CuPy refuses to call it while a graph is captured."""
 
     def __init__(self, cupy: Any, stream: Any) -> None:
         lib = _cublas()
-        self._multiply, self._handle, self._lib = lib.cublasGemmStridedBatchedEx, ctypes.c_void_p(), lib
+        self._handle, self._lib = ctypes.c_void_p(), lib
         self._check(lib.cublasCreate_v2(ctypes.byref(self._handle)))
         self._workspace = cupy.empty(WORKSPACE, np.uint8)
         self._check(lib.cublasSetStream_v2(self._handle, ctypes.c_void_p(stream.ptr)))
         pointer, size = ctypes.c_void_p(self._workspace.data.ptr), ctypes.c_size_t(WORKSPACE)
         self._check(lib.cublasSetWorkspace_v2(self._handle, pointer, size))
 
-    def products(self, a: int, b: int, out: int, shape: tuple[int, int, int], stride: int, batch: tuple[int, ...]) -> None:
-        """Write <a_i, b_j> of rows of length shape[2], `stride` apart, to out[j, i]; for a batch of matrices."""
-        (m, n, d), (count, a_step, b_step, out_step) = shape, batch
-        one, zero, real, compute = ctypes.c_double(1.0), ctypes.c_double(0.0), 1, 70
-        matrix, long = ctypes.c_void_p, ctypes.c_longlong
-        self._check(
-            self._multiply(
-                self._handle, 1, 0, m, n, d, ctypes.byref(one), matrix(a), real, stride, long(a_step), matrix(b), real,
-                stride, long(b_step), ctypes.byref(zero), matrix(out), real, m, long(out_step), count, compute, -1,
-            )  # fmt: skip
-        )
+    def score(self, x: int, w: int, out: int, shape: tuple[int, int, int], pitch: int) -> None:
+        """Write <w_p, x_r> to out[p, r] for m rows x and n rows w of length d, `pitch` apart; `shape` is (m, n, d)."""
+        rows, weights = (_pointer(x), REAL, pitch), (_pointer(w), REAL, pitch)
+        scores = (_pointer(out), REAL, shape[0])
+        one, zero = ctypes.byref(_ONE), ctypes.byref(_ZERO)
+        multiply = self._lib.cublasGemmEx
+        self._check(multiply(self._handle, 1, 0, *shape, one, *rows, *weights, zero, *scores, REAL_SUMS, -1))
+
+    def gram(self, x: int, out: int, n: int, d: int, pitch: int, count: int) -> None:
+        """Write the upper triangle of the Gram matrix, in three quarters of it, of `count` blocks of n rows."""
+        half, size = n // 2, 8  # bytes of a number
+        step, room = ctypes.c_longlong(n * pitch), ctypes.c_longlong(n * n)
+        one, zero = ctypes.byref(_ONE), ctypes.byref(_ZERO)
+        multiply = self._lib.cublasGemmStridedBatchedEx
+        for first, width in ((0, n), (half, half)):  # rows from `first`, half of them, by columns from `first`
+            rows = (_pointer(x + first * pitch * size), REAL, pitch, step)
+            products = (_pointer(out + first * (n + 1) * size), REAL, n, room)
+            shape = (width, half, d)
+            self._check(multiply(self._handle, 1, 0, *shape, one, *rows, *rows, zero, *products, count, REAL_SUMS, -1))
 
     def _check(self, status: int) -> None:
         if status:
-            raise _BlasError(f"cuBLAS answered with status {status}")
+            raise _BlasError(
+                "CUBLAS_STATUS_ALLOC_FAILED" if status == 3 else f"cuBLAS answered with status {status}"
+            )
 
     def close(self) -> None:
         if self._handle:
@@ -153,7 +178,9 @@ class _Blas:
 def _cublas() -> Any:
     """Load the cuBLAS that CuPy loads."""
     if os.environ.get("CUBLAS_EMULATE_DOUBLE_PRECISION", "0") not in ("", "0"):
-        raise DeviceError("CUBLAS_EMULATE_DOUBLE_PRECISION is set, but the proof needs float64 products. Unset it.")
+        raise DeviceError(
+            "CUBLAS_EMULATE_DOUBLE_PRECISION is set, but the proof needs float64 products. Unset it."
+        )
     with suppress(ImportError):
         import_module("cupy_backends.cuda.libs.cublas")
     with open("/proc/self/maps") as maps:
@@ -163,15 +190,32 @@ def _cublas() -> Any:
     for path in paths:
         with suppress(OSError):
             return ctypes.CDLL(path)
-    raise DeviceError("cuBLAS was not found. Install rosenblatt[cuda13] or rosenblatt[cuda12], or use device='cpu'.")
+    raise DeviceError(
+        "cuBLAS was not found. Install rosenblatt[cuda13] or rosenblatt[cuda12], or use device='cpu'."
+    )
+
+
+class _Kernels:
+    """The kernels, compiled with some macros; CuPy keeps the result on disk."""
+
+    def __init__(self, macros: tuple[tuple[str, int], ...]) -> None:
+        source = resources.files("rosenblatt.probes").joinpath("kernels.cu").read_text()
+        options = ("--std=c++17", *(f"-D{name}={value}" for name, value in macros))
+        self._module = _cupy().RawModule(code=source, options=options, backend="nvrtc")
+        self._found: dict[tuple[str, int], Any] = {}
+
+    def __call__(self, name: str, memory: int = 0) -> Any:
+        """Return a kernel that may take so many bytes of shared memory."""
+        if (name, memory) not in self._found:
+            self._found[name, memory] = kernel = self._module.get_function(name)
+            if memory:
+                kernel.max_dynamic_shared_size_bytes = memory
+        return self._found[name, memory]
 
 
 @cache
-def _module(device: int, macros: tuple[tuple[str, int], ...]) -> Any:
-    """Compile the kernels; CuPy keeps the result on disk."""
-    source = resources.files("rosenblatt.probes").joinpath("kernels.cu").read_text()
-    options = ("--std=c++17", *(f"-D{name}={value}" for name, value in macros))
-    return _cupy().RawModule(code=source, options=options, backend="nvrtc")
+def _kernels(device: int, macros: tuple[tuple[str, int], ...]) -> _Kernels:
+    return _Kernels(macros)
 
 
 @cache
@@ -180,11 +224,13 @@ def _tensor_cores_are_chains(device: int) -> bool:
     cupy = _cupy()
     if int(cupy.cuda.Device(device).compute_capability) < 90:
         return False
-    kernel = _module(device, _macros({}, Shape.of(1))).get_function("chains")
+    kernel = _kernels(device, _macros({}, Shape.of(1)))("chains")
     random, differ, count = np.random.RandomState(0), cupy.zeros(1, np.uint32), 2000
     for spread in (0, 1, 30):
         numbers = [
-            cupy.asarray(random.standard_normal((count, size)) * 2.0 ** random.randint(-spread, spread + 1, (count, size)))
+            cupy.asarray(
+                random.standard_normal((count, size)) * 2.0 ** random.randint(-spread, spread + 1, (count, size))
+            )
             for size in (256, 128, 128)
         ]
         numbers[0] *= cupy.asarray(random.randint(0, 2, (count, 256)))  # rows that are no mistakes add 0
@@ -202,12 +248,11 @@ def _at(array: Any, offset: int = 0) -> Any:
 
 
 class _Crew:
-    """The active problems and their weights, side by side, with the graphs that train them."""
+    """Problems whose weights lie side by side, a few of which may rest."""
 
-    def __init__(self, active: Ints) -> None:
-        self.active, self.count = active, len(active)
+    def __init__(self, members: Ints) -> None:
+        self.members, self.count = members, len(members)
         self.shape = Shape.of(self.count)
-        self.graphs: dict[tuple[Any, ...], Any] = {}
 
 
 class GpuEngine:
@@ -228,6 +273,7 @@ class GpuEngine:
         self._device, self._wanted, self._shape = device, resident, shape
         self._cupy: Any = _cupy()
         self._all: dict[str, Any] = {}
+        self._graphs: dict[tuple[Any, ...], Any] = {}
         self._blas: list[_Blas] = []
         self._pool: ThreadPoolExecutor | None = None
         self.exact_scores = 0  # rows of problems that the bound left in doubt, for tests
@@ -293,13 +339,14 @@ class GpuEngine:
             "made": ((k, CHUNKS), word),
             "mistakes": ((k,), word),
             "exacts": ((k,), word),
+            "seen": ((k,), word),
             "broken": ((2,), np.int64),  # the first visit of a row, and of a score, that is not finite
             "order": ((self._rows,), np.int64),
             "labels": (problems.labels.shape, np.int8),
-            "column": ((k,), np.int64),
+            "crew column": ((k,), np.int64),
         }
         if problems.fold is not None:
-            rooms |= {"fold": ((self._rows,), np.int8), "left_out": ((k,), np.int8)}
+            rooms |= {"fold": ((self._rows,), np.int8), "crew left_out": ((k,), np.int8)}
         if problems.weight is not None:
             rooms["weight"] = ((self._rows,), real)
         if resident and not self._matrix.on_device:
@@ -311,8 +358,10 @@ class GpuEngine:
         free = int(self._cupy.cuda.runtime.memGetInfo()[0] * SPARE)
         need = {True: 0, False: 0}
         for resident in need:
-            sizes = (int(np.prod(shape)) * np.dtype(kind).itemsize for shape, kind in self._rooms(resident).values())
-            need[resident] = sum(sizes) + 4 * WORKSPACE
+            sizes = (
+                int(np.prod(shape)) * np.dtype(kind).itemsize for shape, kind in self._rooms(resident).values()
+            )
+            need[resident] = sum(sizes) + (MOST_GROUPS + 2) * WORKSPACE + OVERHEAD
         if self._matrix.on_device or (need[True] <= free and self._wanted is not False):
             least, resident = need[True], True
         else:
@@ -330,11 +379,11 @@ class GpuEngine:
         cupy = self._cupy
         self._all = {name: cupy.zeros(shape, kind) for name, (shape, kind) in self._rooms(self._resident).items()}
         problems = self._problems
-        for name in ("labels", "column", "fold", "left_out", "weight"):
+        for name in ("labels", "fold", "weight"):
             if name in self._all:
                 self._all[name].set(np.ascontiguousarray(getattr(problems, name), self._all[name].dtype))
         self._main, self._side = cupy.cuda.Stream(non_blocking=True), cupy.cuda.Stream(non_blocking=True)
-        self._streams = [cupy.cuda.Stream(non_blocking=True) for _ in range(2)]
+        self._streams = [cupy.cuda.Stream(non_blocking=True, priority=URGENT) for _ in range(MOST_GROUPS)]
         self._blas = [_Blas(cupy, stream) for stream in (self._side, *self._streams)]
         self._done = [cupy.cuda.Event(disable_timing=True) for _ in "01"]
         self._ready = [cupy.cuda.Event(disable_timing=True) for _ in "01"]
@@ -356,7 +405,9 @@ class GpuEngine:
         elif self._resident:
             for first, part in zip(starts.tolist(), matrix.parts, strict=True):
                 for i in range(0, len(part), GROUP):
-                    self._all["rows"][first + i : first + min(i + GROUP, len(part))].set(np.ascontiguousarray(part[i : i + GROUP]))
+                    self._all["rows"][first + i : first + min(i + GROUP, len(part))].set(
+                        np.ascontiguousarray(part[i : i + GROUP])
+                    )
             parts, starts = [self._all["rows"]], starts[:1]
         else:
             parts, starts = [self._all["ring0"], self._all["ring1"]], np.zeros(1, np.int64)
@@ -399,11 +450,11 @@ class GpuEngine:
                 flags = self._flags(visits)
                 tiles = self._tiles(flags, visits)
                 shape = self._shape or crew.shape
-                modules = _module(self._device, _macros(flags, shape if tiles else shape._replace(tile=None)))
-                runs = [self._graph(crew, modules, shape, tiles, flags, a) for a in (0, 1)]
-                self._sweep(modules, crew.count, order, visits, self._rows, lambda a: runs[a].launch(self._main))
+                kernels = _kernels(self._device, _macros(flags, shape if tiles else shape._replace(tile=None)))
+                runs = [self._graph(crew, kernels, shape, tiles, flags, a) for a in (0, 1)]
+                self._sweep(kernels, crew.count, order, visits, self._rows, lambda a: runs[a].launch(self._main))
                 self._check(order, visits)
-                mistakes = self._all["mistakes"][: crew.count].get().astype(np.int64)
+                counts = self._all["mistakes"][: crew.count].get().astype(np.int64)
             except BaseException:
                 self._crew = None  # what is kept is the last whole pass
                 with suppress(Exception):
@@ -412,6 +463,7 @@ class GpuEngine:
             self.exact_scores += int(self._all["exacts"][: crew.count].sum())
             self._keep(crew)
         self._visits[active] += self._rows
+        mistakes: Ints = counts[np.searchsorted(crew.members, active)]
         return mistakes
 
     def _names(self) -> list[str]:
@@ -420,20 +472,26 @@ class GpuEngine:
     def _take(self, active: Ints) -> _Crew:
         """Gather the weights of the active problems, unless they lie side by side already."""
         crew = self._crew
-        if crew is None or not np.array_equal(crew.active, active):
-            same = crew is not None and len(active) == crew.count
-            graphs = crew.graphs if crew is not None and same else {}
-            self._crew = crew = _Crew(active)
-            crew.graphs = graphs
-            index = self._cupy.asarray(active)
-            for name in self._names():
-                self._cupy.take(self._all["kept " + name], index, axis=0, out=self._all[name][: crew.count])
-            self._all["active column"] = self._all["column"][index]
-            self._all["active left_out"] = self._all["left_out"][index] if "left_out" in self._all else None
+        if crew is None or len(active) < MOST_REST * crew.count or not np.isin(active, crew.members).all():
+            crew = _Crew(active)
+            self._gather(crew)
+        column = np.where(np.isin(crew.members, active), self._problems.column[crew.members], -1)
+        self._all["crew column"].set(np.pad(column, (0, self._k - crew.count)))
+        if self._problems.left_out is not None:
+            self._all["crew left_out"].set(
+                np.pad(self._problems.left_out[crew.members], (0, self._k - crew.count))
+            )
+        self._crew = crew
         return crew
 
+    def _gather(self, crew: _Crew) -> None:
+        """Copy the weights of the last whole pass to where they are trained."""
+        index = self._cupy.asarray(crew.members)
+        for name in self._names():
+            self._cupy.take(self._all["kept " + name], index, axis=0, out=self._all[name][: crew.count])
+
     def _keep(self, crew: _Crew) -> None:
-        index = self._cupy.asarray(crew.active)
+        index = self._cupy.asarray(crew.members)
         for name in self._names():
             self._all["kept " + name][index] = self._all[name][: crew.count]
         self._cupy.cuda.Device().synchronize()
@@ -442,7 +500,9 @@ class GpuEngine:
         """Return the macros that depend on the data: above all whether all sums are whole numbers without rounding."""
         rule, kind, problems = self._plan.rule, self._matrix.kind, self._problems
         numbers = (rule.eta, rule.beta, rule.margin)
-        whole = kind == "uint8" and problems.weight is None and rule.eta == 1.0 and all(x == int(x) for x in numbers)
+        whole = (
+            kind == "uint8" and problems.weight is None and rule.eta == 1.0 and all(x == int(x) for x in numbers)
+        )
         if whole:
             longest = 255.0 * self._d**0.5 + 1.0
             square = float(self._all["kept potential"].max()) * max(1.0, rule.beta)
@@ -468,11 +528,19 @@ class GpuEngine:
         return bool(wanted and exact and _tensor_cores_are_chains(self._device))
 
     def _sweep(
-        self, modules: Any, k: int, order: Any | None, visits: int, n: int, run: Callable[[int], Any], first: int = 0, judge: bool = False,
+        self,
+        kernels: _Kernels,
+        k: int,
+        order: Any | None,
+        visits: int,
+        n: int,
+        run: Callable[[int], Any],
+        first: int = 0,
+        judge: bool = False,
     ) -> None:
         """Prepare group after group of rows, and run each when it is ready."""
         everything = self._all
-        for name in ("mistakes", "exacts"):
+        for name in ("mistakes", "exacts", "seen"):
             everything[name].fill(0)
         everything["broken"].fill(NEVER)
         self._cupy.cuda.Device().synchronize()
@@ -480,7 +548,7 @@ class GpuEngine:
             a = s % 2
             if s > 1:
                 _wait(self._done[a])
-            self._prepare(modules, a, k, at, n, order, visits, judge)
+            self._prepare(kernels, a, k, at, n, order, visits, judge)
             self._ready[a].record(self._side)
             self._main.wait_event(self._ready[a])
             run(a)
@@ -488,7 +556,9 @@ class GpuEngine:
         for event in self._done:
             _wait(event)
 
-    def _prepare(self, modules: Any, a: int, k: int, first: int, n: int, order: Any | None, visits: int, judge: bool) -> None:
+    def _prepare(
+        self, kernels: _Kernels, a: int, k: int, first: int, n: int, order: Any | None, visits: int, judge: bool
+    ) -> None:
         """Widen and measure a group of rows, and compute the Gram matrix of each block; in the side stream."""
         rows, problems, rule, each = self._group, self._problems, self._plan.rule, self._all.get
         mine = lambda name: self._all[name + str(a)]  # noqa: E731 - a word for one of two sets of buffers
@@ -497,7 +567,7 @@ class GpuEngine:
             self._fetch(a, first, min(n, first + rows), order)
         parts, starts, blocks = self._all["parts"], self._all["starts"], rows // BLOCK
         with self._side:
-            modules.get_function("prepare")(
+            kernels("prepare")(
                 (rows // 8,),
                 (256,),
                 (
@@ -507,22 +577,20 @@ class GpuEngine:
                     _at(mine("norm")), _at(mine("inverse")), _at(mine("step")), _at(mine("clock")), _at(each("broken")),
                 ),
             )  # fmt: skip
-            modules.get_function("label")(
+            kernels("label")(
                 (-(-k // 128), rows // 32),
                 (128,),
                 (
-                    _at(self._all["labels"]), np.int64(problems.labels.shape[1]), _at(self._all["active column"]),
-                    _at(each("fold")), _at(each("active left_out")), _at(each("weight")), _at(ordered), np.int64(first),
-                    np.int64(n), np.int32(k), _at(mine("up")), _at(mine("in")),
+                    _at(self._all["labels"]), np.int64(problems.labels.shape[1]), _at(self._all["crew column"]),
+                    _at(each("fold")), _at(each("crew left_out")), _at(each("weight")), _at(ordered), np.int64(first),
+                    np.int64(n), np.int32(k), _at(mine("up")), _at(mine("in")), _at(self._all["seen"]),
                 ),
             )  # fmt: skip
             if judge:
                 return
-            x, step = mine("X").data.ptr, BLOCK * self._pitch
-            square = (BLOCK, BLOCK, self._d)
-            batch = (blocks, step, step, BLOCK * BLOCK)
-            self._blas[0].products(x, x, self._all["gram"].data.ptr, square, self._pitch, batch)
-            modules.get_function("quantise")(
+            x, gram = mine("X").data.ptr, self._all["gram"].data.ptr
+            self._blas[0].gram(x, gram, BLOCK, self._d, self._pitch, blocks)
+            kernels("quantise")(
                 (16 * blocks,),
                 (256,),
                 (
@@ -545,28 +613,31 @@ class GpuEngine:
                 if order is None:
                     pinned[i - first : j - first] = part[i:j]
                 else:
-                    np.take(part, order[i:j].astype(np.int64), axis=0, out=pinned[i - first : j - first], mode="clip")
+                    np.take(
+                        part, order[i:j].astype(np.int64), axis=0, out=pinned[i - first : j - first], mode="clip"
+                    )
 
             list(self._pool.map(copy, range(first, last, step)))
         size = (last - first) * pinned.strides[0]
         self._cupy.cuda.runtime.memcpyAsync(ring.data.ptr, pinned.ctypes.data, size, 1, self._side.ptr)
 
-    def _graph(self, crew: _Crew, modules: Any, shape: Shape, tiles: bool, flags: dict[str, int], a: int) -> Any:
+    def _graph(
+        self, crew: _Crew, kernels: _Kernels, shape: Shape, tiles: bool, flags: dict[str, int], a: int
+    ) -> Any:
         """Return all launches for a group of rows as one graph."""
-        key = (tuple(sorted(flags.items())), shape, tiles, a)
-        if key not in crew.graphs:
-            self._blocks(modules, crew.count, shape, tiles, a, 1)  # loads what must not be loaded while capturing
+        key = (crew.count, tuple(sorted(flags.items())), shape, tiles, a)
+        if key not in self._graphs:
+            self._blocks(kernels, crew.count, shape, tiles, a, 1)  # loads what must not be loaded while capturing
             self._cupy.cuda.Device().synchronize()
             self._main.begin_capture()
             try:
-                self._blocks(modules, crew.count, shape, tiles, a, self._group // BLOCK)
+                self._blocks(kernels, crew.count, shape, tiles, a, self._group // BLOCK)
             finally:
-                crew.graphs[key] = self._main.end_capture()
-            for name in self._names():  # the trial may have moved them
-                self._cupy.take(self._all["kept " + name], self._cupy.asarray(crew.active), axis=0, out=self._all[name][: crew.count])
-        return crew.graphs[key]
+                self._graphs[key] = self._main.end_capture()
+            self._gather(crew)  # the trial may have moved them
+        return self._graphs[key]
 
-    def _blocks(self, modules: Any, k: int, shape: Shape, tiles: bool | None, a: int, count: int) -> None:
+    def _blocks(self, kernels: _Kernels, k: int, shape: Shape, tiles: bool | None, a: int, count: int) -> None:
         """Launch score, walk and update for each block, the groups of problems side by side."""
         event = self._cupy.cuda.Event(disable_timing=True)
         event.record(self._main)
@@ -574,14 +645,14 @@ class GpuEngine:
         for stream, blas, first in zip(self._streams, self._blas[1:], range(0, k, size), strict=False):
             stream.wait_event(event)
             for block in range(count):
-                self._block(modules, blas, stream, shape, tiles, a, block, (first, min(size, k - first), k))
+                self._block(kernels, blas, stream, shape, tiles, a, block, (first, min(size, k - first), k))
             end = self._cupy.cuda.Event(disable_timing=True)
             end.record(stream)
             self._main.wait_event(end)
 
     def _block(
         self,
-        modules: Any,
+        kernels: _Kernels,
         blas: _Blas,
         stream: Any,
         shape: Shape,
@@ -601,13 +672,13 @@ class GpuEngine:
         integers = tuple(map(np.int32, (count, d, pitch)))
         with stream:
             if count <= FEW:
-                modules.get_function("score_few")((BLOCK // 8,), (256,), (of("W", pitch), x, of("S", BLOCK), *integers))
+                kernels("score_few")((BLOCK // 8,), (256,), (of("W", pitch), x, of("S", BLOCK), *integers))
             else:
-                blas.products(int(x), int(of("W", pitch)), int(of("S", BLOCK)), (BLOCK, count, d), pitch, (1, 0, 0, 0))
-            walk = modules.get_function("walk")
-            memory = BLOCK * 64 * 4 + BLOCK * 8 + CHUNKS * 8 + shape.problems * (32 * 8 + (BLOCK + BLOCK // 4) * 8 + 16)
-            walk.max_dynamic_shared_size_bytes = memory
-            walk(
+                blas.score(int(x), int(of("W", pitch)), int(of("S", BLOCK)), (BLOCK, count, d), pitch)
+            memory = (
+                BLOCK * 64 * 4 + BLOCK * 8 + CHUNKS * 8 + shape.problems * (32 * 8 + (BLOCK + BLOCK // 4) * 8 + 16)
+            )
+            kernels("walk", memory)(
                 (-(-count // shape.problems),),
                 (max(128, 32 * shape.warps * shape.problems),),
                 (
@@ -628,9 +699,7 @@ class GpuEngine:
                 pw, fw, mt, nt = shape.tile
                 name, features, tall = "update_tiles", 8 * nt * fw, 16 * mt * pw
                 threads, memory = 32 * pw * fw, STAGES * DEPTH * (features + PITCH) * 8
-            update = modules.get_function(name)
-            update.max_dynamic_shared_size_bytes = memory
-            update(
+            kernels(name, memory)(
                 (-(-pitch // features) + 1, -(-count // tall)),
                 (threads,),
                 (
@@ -647,9 +716,12 @@ class GpuEngine:
         if row < NEVER:
             at = row if order is None else int(order[row])
             raise NonFiniteError(
-                f"Row {at} of X has a value that is NaN or infinite. Impute such values or drop their rows.", row=at
+                f"Row {at} of X has a value that is NaN or infinite. Impute such values or drop their rows.",
+                row=at,
             )
-        sound = all(bool(self._cupy.isfinite(self._all[name]).all()) for name in self._names() if name != "potential")
+        sound = all(
+            bool(self._cupy.isfinite(self._all[name]).all()) for name in self._names() if name != "potential"
+        )
         if score < NEVER or not sound:
             after = score if score < NEVER else visits + self._rows
             raise TrainingOverflowError(
@@ -674,7 +746,6 @@ class GpuEngine:
     def count_right(self, hypothesis: Floats, rows: slice | None = None) -> Ints:
         """Return how many of the rows that judge a problem it predicts right."""
         first, last, _ = (rows or slice(None)).indices(self._rows)
-        right = np.zeros(self._k, np.int64)
         with self._cupy.cuda.Device(self._device), _told("judging"):
             try:
                 crew = self._take(np.arange(self._k))
@@ -686,17 +757,23 @@ class GpuEngine:
                 del values
                 shape = self._shape or crew.shape
                 flags = self._flags(0) | {"WHOLE": 0, "JUDGE": 1, "AVERAGE": 0}
-                modules = _module(self._device, _macros(flags, shape))
+                kernels = _kernels(self._device, _macros(flags, shape))
                 self._cupy.cuda.Device().synchronize()
                 n, group = last, self._group // BLOCK
-                self._sweep(modules, self._k, None, 0, n, lambda a: self._blocks(modules, self._k, shape, None, a, group), first, judge=True)
-                wrong = self._all["mistakes"].get().astype(np.int64)
+                self._sweep(
+                    kernels,
+                    self._k,
+                    None,
+                    0,
+                    n,
+                    lambda a: self._blocks(kernels, self._k, shape, None, a, group),
+                    first,
+                    judge=True,
+                )
+                wrong, seen = (self._all[name].get().astype(np.int64) for name in ("mistakes", "seen"))
             finally:
                 self._crew = None
-        for at in range(first, last, GROUP):
-            signs = self._problems.judged(slice(at, min(at + GROUP, last)))
-            right += np.count_nonzero(signs, axis=0)
-        return right - wrong
+        return seen - wrong
 
     def close(self) -> None:
         """Give all memory back. Calling it again does nothing."""
@@ -705,7 +782,7 @@ class GpuEngine:
         if self._pool is not None:
             self._pool.shutdown()
         held = bool(self._all)
-        self._all, self._blas, self._pool, self._crew = {}, [], None, None
+        self._all, self._graphs, self._blas, self._pool, self._crew = {}, {}, [], None, None
         self._parts, self._pinned = [], []
         if held:
             self._cupy.get_default_memory_pool().free_all_blocks()

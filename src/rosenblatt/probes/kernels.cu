@@ -84,17 +84,19 @@ extern "C" __global__ void prepare(const u64* parts, const i64* starts, int n_pa
   step[r] = weight ? eta * weight[row] : eta;
 }
 
-// The labels of 32 visits in a problem, as bits: `up` is +1, `in` takes part. Words of problems lie side by side.
+// The labels of 32 visits in a problem, as bits: `up` is +1, `in` takes part. Words of problems lie side by side. `seen`
+// counts rows that are judged.
 extern "C" __global__ void label(const i8* labels, i64 columns, const i64* column, const i8* fold, const i8* left_out,
-                                 const double* weight, const i64* order, i64 first, i64 n, int k, u32* up, u32* in) {
+                                 const double* weight, const i64* order, i64 first, i64 n, int k, u32* up, u32* in,
+                                 u32* seen) {
   const int p = blockIdx.x * blockDim.x + threadIdx.x;
   if (p >= k) return;
-  const i64 c = column[p];
+  const i64 c = column[p];  // -1: the problem rests
   const int mine = fold ? left_out[p] : -1;
   u32 plus = 0, part = 0;
   for (int i = 0; i < 32; i++) {
     const i64 t = first + 32 * blockIdx.y + i;
-    if (t >= n) break;
+    if (t >= n || c < 0) break;
     const i64 row = order ? order[t] : t;
     const int y = labels[row * columns + c];
     const bool apart = mine >= 0 && (fold[row] == mine) != JUDGE;
@@ -104,6 +106,7 @@ extern "C" __global__ void label(const i8* labels, i64 columns, const i64* colum
   }
   up[(i64)blockIdx.y * k + p] = plus;
   in[(i64)blockIdx.y * k + p] = part;
+  if (JUDGE) atomicAdd(seen + p, __popc(part));
 }
 
 // step_i (<x_i, x_r> + beta) / norm_r in fixed point: int32 in units of 2^-shift, the same for a block. A block has
@@ -131,7 +134,8 @@ extern "C" __global__ void quantise(const double* gram, int* far, int* near, int
   for (int at = part * blockDim.x + threadIdx.x; at < B * B; at += per * blockDim.x) {
     const int i = at / B, r = at % B, ahead = r / 32 - i / 32;
     if (ahead < 0) continue;
-    const double g = (gram[(i64)block * B * B + at] + beta) * (step[block * B + i] * unit * inverse[block * B + r]);
+    double g = (gram[(i64)block * B * B + at] + beta) * (step[block * B + i] * unit * inverse[block * B + r]);
+    if (!(fabs(g) < 2147483647.0)) g = 0.0;  // of rows so long that nothing is sure of their block
     const int v = __double2int_rn(g);
     far[((i64)block * (B + 1) + i) * B + r] = v;
     int* close = near + ((i64)block * B + i) * 64 + (r & 31);
@@ -285,7 +289,7 @@ walk(const double* S, const u32* up_words, const u32* in_words, int stride, cons
   const double unit = ldexp(1.0, !JUDGE ? up_shift : reach > 1e-200 && reach < 1e150 ? 55 - ilogb(reach) : 0);
   const double T = error * reach + 1e-290;
   const bool fits = (reach + fabs(margin)) * unit < 1e18;
-  const i64 slack = fits ? __double2ll_ru(T * unit * (1.0 + 1e-9)) + B / 2 + 3 : 0x7ffffffffffffff0ll;
+  const i64 slack = fits ? __double2ll_ru(T * unit * (1.0 + 1e-9)) + B / 2 + 3 : 0x7fffffffffffffffll;
   const u32 row_at = near_at + 4u * lane;
   int slots = 0, before = 0, count = 0, applied = 0, chunk = w;
   u32 decided = 0;
@@ -322,7 +326,8 @@ walk(const double* S, const u32* up_words, const u32* in_words, int stride, cons
 #else
       const i64 coarse = fine >> COARSE;
       Near score = coarse > (1 << 30) ? 1 << 30 : coarse < -(1 << 30) ? -(1 << 30) : (int)coarse;
-      const Near high = (slack >> COARSE) < (1 << 28) ? (int)(slack >> COARSE) + 20 : 0x7fffffff, low = -high;
+      const bool near_enough = (slack >> COARSE) < (1 << 28);  // otherwise all rows are in doubt
+      const Near high = near_enough ? (int)(slack >> COARSE) + 20 : 0x7fffffff, low = near_enough ? -high : -high - 1;
 #endif
       i64 to_next = 0;
       u32 made = 0, rest = in;
@@ -344,8 +349,8 @@ walk(const double* S, const u32* up_words, const u32* in_words, int stride, cons
           for (int e = slots + lane; e < m; e += 32) more += (i64)far[done[e].x + 32 * q + i] * done[e].y;
           for (int o = 16; o; o >>= 1) more += __shfl_xor_sync(FULL, more, o);
           const i64 here = __shfl_sync(FULL, fine, i) + (i_plus ? more : -more);
-          wrong = here < -slack;
-          if (here <= slack && !wrong) {
+          wrong = fits && here < -slack;
+          if (!fits || (here <= slack && !wrong)) {
             const double f = exact_score(exact, done, m, 32 * q + i), lead = i_plus ? f : -f;
             wrong = JUDGE ? (f > 0.0) != i_plus : lead < margin || (lead == margin && (i_plus ? tie_plus : tie_minus));
             decided++;
@@ -401,21 +406,28 @@ walk(const double* S, const u32* up_words, const u32* in_words, int stride, cons
   }
 }
 
-// The bias of a problem after the mistakes of a block, and its sum for the average.
-__device__ void move_bias(double* bias, double* bias_sum, const u32* made, const u32* up, int stride, const double* step,
-                          double beta, double visits, int p) {
-  double b = bias[p], sum = AVERAGE ? bias_sum[p] : 0.0;
-  for (int q = 0; q < NB; q++) {
-    const u32 ups = up[(i64)q * stride + p];
-    for (u32 left = made[(i64)p * NB + q]; left; left &= left - 1) {
-      const int i = __ffs(left) - 1;
-      const double c = (ups >> i) & 1 ? step[32 * q + i] : -step[32 * q + i];
-      b = __dadd_rn(b, __dmul_rn(c, beta));
-      if (AVERAGE) sum = __dadd_rn(sum, __dmul_rn(__dmul_rn(c, visits + (32 * q + i)), beta));
-    }
+// The biases of problems p, p + by, ... before `end` after the mistakes of a block, and their sums for the averages.
+__device__ void move_biases(double* bias, double* bias_sum, const u32* made, const u32* up, int stride, const double* step,
+                            double beta, double visits, int p, int by, int end) {
+  __shared__ double steps[B];
+  for (int i = threadIdx.x; i < B; i += blockDim.x) steps[i] = step[i];
+  __syncthreads();
+  for (; p < end; p += by) {
+    double b = bias[p], sum = AVERAGE ? bias_sum[p] : 0.0;
+    u32 words[NB], ups[NB];
+#pragma unroll
+    for (int q = 0; q < NB; q++) words[q] = made[(i64)p * NB + q], ups[q] = up[(i64)q * stride + p];
+#pragma unroll
+    for (int q = 0; q < NB; q++)
+      for (u32 left = words[q]; left; left &= left - 1) {
+        const int i = __ffs(left) - 1;
+        const double c = (ups[q] >> i) & 1 ? steps[32 * q + i] : -steps[32 * q + i];
+        b = __dadd_rn(b, __dmul_rn(c, beta));
+        if (AVERAGE) sum = __dadd_rn(sum, __dmul_rn(__dmul_rn(c, visits + (32 * q + i)), beta));
+      }
+    bias[p] = b;
+    if (AVERAGE) bias_sum[p] = sum;
   }
-  bias[p] = b;
-  if (AVERAGE) bias_sum[p] = sum;
 }
 
 // Add the mistakes of a block in order, each with two roundings as the loop does: a warp for a problem and 64 features.
@@ -426,8 +438,8 @@ update(double* W, double* U, double* bias, double* bias_sum, const double* X, co
   const int lane = threadIdx.x & 31;
   const double visits = *clock + (double)(B * block);
   if (blockIdx.x == gridDim.x - 1) {
-    const int p = blockIdx.y * 4 + threadIdx.x;
-    if (threadIdx.x < 4 && p < k) move_bias(bias, bias_sum, made, up, stride, step, beta, visits, p);
+    const int p = 4 * blockIdx.y;
+    move_biases(bias, bias_sum, made, up, stride, step, beta, visits, p + threadIdx.x, 128, min(p + 4, k));
     return;
   }
   const int p = blockIdx.y * 4 + (threadIdx.x >> 5), j = 64 * blockIdx.x + 2 * lane;
@@ -509,8 +521,8 @@ update_tiles(double* W, double* U, double* bias, double* bias_sum, const double*
   extern __shared__ __align__(16) double stages[];
   const double visits = *clock + (double)(B * block);
   if (blockIdx.x == gridDim.x - 1) {
-    for (int p = blockIdx.y * TALL + threadIdx.x; p < k && p < (blockIdx.y + 1) * TALL; p += blockDim.x)
-      move_bias(bias, bias_sum, made, up, stride, step, beta, visits, p);
+    const int p = TALL * blockIdx.y;
+    move_biases(bias, bias_sum, made, up, stride, step, beta, visits, p + threadIdx.x, blockDim.x, min(p + TALL, k));
     return;
   }
   const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, g = lane >> 2, t = lane & 3;
@@ -540,16 +552,21 @@ update_tiles(double* W, double* U, double* bias, double* bias_sum, const double*
     }
     asm volatile("cp.async.commit_group;");
   };
-  fetch(0), fetch(1);
-#pragma unroll 1
-  for (int q = 0; q < NB; q++) {
-    u32 mistake[2 * MT], plus[2 * MT];
+  u32 mistake[2 * MT], plus[2 * MT], mistake_next[2 * MT], plus_next[2 * MT];
+  auto look_ahead = [&](int q) {
 #pragma unroll
     for (int a = 0; a < 2 * MT; a++) {
       const int p = p0 + 8 * a + g;
-      mistake[a] = p < k ? made[(i64)p * NB + q] : 0;
-      plus[a] = p < k ? up[(i64)q * stride + p] : 0;
+      mistake_next[a] = p < k ? made[(i64)p * NB + q] : 0;
+      plus_next[a] = p < k ? up[(i64)q * stride + p] : 0;
     }
+  };
+  fetch(0), fetch(1), look_ahead(0);
+#pragma unroll 1
+  for (int q = 0; q < NB; q++) {
+#pragma unroll
+    for (int a = 0; a < 2 * MT; a++) mistake[a] = mistake_next[a], plus[a] = plus_next[a];
+    if (q + 1 < NB) look_ahead(q + 1);
     if (q + 1 < NB) asm volatile("cp.async.wait_group 1;"); else asm volatile("cp.async.wait_group 0;");
     __syncthreads();
     if (q + 2 < NB) fetch(q + 2);
