@@ -15,7 +15,7 @@ export NUMBA_CACHE_DIR := $(CURDIR)/.numba_cache/$(shell cat src/rosenblatt/loop
 # On all cores; the slowest ten tests are named at the end.
 PYTEST = $(BIN)/python -m pytest -n auto --durations=10
 
-.PHONY: demo test test-slow test-all test-bugs check format bench docs docs-check web web-check package clean
+.PHONY: demo test test-gpu test-slow test-all test-bugs check format bench docs docs-check web web-check package clean
 
 demo: $(VENV)/demo
 	$(BIN)/rosenblatt demo -o out
@@ -27,6 +27,10 @@ test: $(VENV)/test
 # The other tests alone: long ones, and those of the lab page, which need Node, `make web` and Chromium.
 test-slow: $(VENV)/test
 	KILLS=$(KILLS) $(PYTEST) -m slow --hypothesis-profile=full
+
+# The tests that need an NVIDIA GPU; without one they are skipped, and say so.
+test-gpu: $(VENV)/test
+	$(BIN)/python -m pytest tests/probes/test_gpu.py
 
 # Both in one run, with more examples for each property.
 test-all: $(VENV)/test

@@ -1,4 +1,4 @@
-"""Bits that the engine of the GPU must give, by the library's loop: ``python -m tests.probes.expected`` writes them.
+"""The bits that the engine of the GPU must give, by the library's loop; run as a module, it writes them.
 
 A machine with a GPU may have no numba, so it compares with the fingerprints in ``expected.json``.
 """

@@ -1,4 +1,4 @@
-"""Cases for the engine of the GPU: data made of whole random numbers, the same on every machine, with numpy alone."""
+"""Cases for the engine of the GPU: data made of whole random numbers, the same on every machine, by numpy."""
 
 from __future__ import annotations
 

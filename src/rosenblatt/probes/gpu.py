@@ -40,6 +40,7 @@ URGENT = -5  # the priority of what decides rows, above that of what prepares th
 MOST_REST = 0.8  # problems lie side by side anew when more than a fifth have ended
 FEW = 2  # problems that are scored without cuBLAS
 STAGES, DEPTH, PITCH = 3, 32, 4  # of `update_tiles`
+BYTES_OF_A_PROBLEM = 32 * 8 + (BLOCK + BLOCK // 4) * 8 + 16  # `Shared` of `walk`
 NEVER = 2**62
 MULTIPROCESSORS = 132  # of the GPU that shapes were measured on
 
@@ -76,8 +77,8 @@ def _cupy() -> Any:
         cupy = import_module("cupy")
     except ImportError as error:
         raise DeviceError(
-            "The GPU engine needs CuPy, which is not installed. Install rosenblatt[cuda13], or rosenblatt[cuda12] for "
-            "an older driver, or use device='cpu'."
+            "The GPU engine needs CuPy, which is not installed. Install the package cupy-cuda13x, or cupy-cuda12x "
+            "for an older driver, or use device='cpu'."
         ) from error
     return cupy
 
@@ -116,7 +117,8 @@ def _told(what: str) -> Iterator[None]:
             "_BlasError",
         ):
             raise DeviceError(
-                f"The GPU failed while {what}: {error}. Start Python anew to use the GPU again, or use device='cpu'."
+                f"The GPU failed while {what}: {error}. Start Python anew to use the GPU again, or use "
+                "device='cpu'."
             ) from error
         raise
 
@@ -143,7 +145,7 @@ class _Blas:
         self._check(lib.cublasSetWorkspace_v2(self._handle, pointer, size))
 
     def score(self, x: int, w: int, out: int, shape: tuple[int, int, int], pitch: int) -> None:
-        """Write <w_p, x_r> to out[p, r] for m rows x and n rows w of length d, `pitch` apart; `shape` is (m, n, d)."""
+        """Write <w_p, x_r> to out[p, r]; `shape` is the number of rows x, of w, and their length."""
         rows, weights = (_pointer(x), REAL, pitch), (_pointer(w), REAL, pitch)
         scores = (_pointer(out), REAL, shape[0])
         one, zero = ctypes.byref(_ONE), ctypes.byref(_ZERO)
@@ -160,7 +162,9 @@ class _Blas:
             rows = (_pointer(x + first * pitch * size), REAL, pitch, step)
             products = (_pointer(out + first * (n + 1) * size), REAL, n, room)
             shape = (width, half, d)
-            self._check(multiply(self._handle, 1, 0, *shape, one, *rows, *rows, zero, *products, count, REAL_SUMS, -1))
+            self._check(
+                multiply(self._handle, 1, 0, *shape, one, *rows, *rows, zero, *products, count, REAL_SUMS, -1)
+            )
 
     def _check(self, status: int) -> None:
         if status:
@@ -181,18 +185,15 @@ def _cublas() -> Any:
         raise DeviceError(
             "CUBLAS_EMULATE_DOUBLE_PRECISION is set, but the proof needs float64 products. Unset it."
         )
-    with suppress(ImportError):
-        import_module("cupy_backends.cuda.libs.cublas")
+    _cupy().ones((2, 2)).dot(_cupy().ones((2, 2)))  # makes CuPy load it
     with open("/proc/self/maps") as maps:
         paths = [line.split()[-1] for line in maps if "libcublas.so" in line]
     root = os.path.dirname(os.path.dirname(str(_cupy().__file__)))
-    paths += glob.glob(f"{root}/nvidia/*/lib/libcublas.so*") + ["libcublas.so.13", "libcublas.so.12"]
+    paths += [*glob.glob(f"{root}/nvidia/*/lib/libcublas.so*"), "libcublas.so.13", "libcublas.so.12"]
     for path in paths:
         with suppress(OSError):
             return ctypes.CDLL(path)
-    raise DeviceError(
-        "cuBLAS was not found. Install rosenblatt[cuda13] or rosenblatt[cuda12], or use device='cpu'."
-    )
+    raise DeviceError("cuBLAS, which comes with the CUDA toolkit, was not found. Install it, or use device='cpu'.")
 
 
 class _Kernels:
@@ -200,7 +201,7 @@ class _Kernels:
 
     def __init__(self, macros: tuple[tuple[str, int], ...]) -> None:
         source = resources.files("rosenblatt.probes").joinpath("kernels.cu").read_text()
-        options = ("--std=c++17", *(f"-D{name}={value}" for name, value in macros))
+        options = ("-std=c++17", *(f"-D{name}={value}" for name, value in macros))
         self._module = _cupy().RawModule(code=source, options=options, backend="nvrtc")
         self._found: dict[tuple[str, int], Any] = {}
 
@@ -211,6 +212,18 @@ class _Kernels:
             if memory:
                 kernel.max_dynamic_shared_size_bytes = memory
         return self._found[name, memory]
+
+    def run(self, name: str, grid: tuple[int, ...], threads: int, *values: Any, memory: int = 0) -> None:
+        """Launch a kernel: int is int32, float is float64, an array is its address, None is no array."""
+        self(name, memory)(grid, (threads,), tuple(map(_argument, values)), shared_mem=memory)
+
+
+def _argument(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value
+    if isinstance(value, int):
+        return np.int32(value)
+    return np.float64(value) if isinstance(value, float) else _at(value)
 
 
 @cache
@@ -290,8 +303,8 @@ class GpuEngine:
         rule = plan.rule
         if type(rule).__name__ != "Rule" or not {rule.tie_plus, rule.tie_minus} <= {0.0, 1.0}:
             raise DeviceError(
-                "The GPU trains the perceptron's rule with whole steps; half steps on ties, uneven margins and other "
-                "rules run with device='cpu'."
+                "The GPU trains the perceptron's rule with whole steps; half steps on ties, uneven margins and "
+                "other rules run with device='cpu'."
             )
         self.close()
         self._matrix, self._problems, self._plan = matrix, problems, plan
@@ -369,9 +382,9 @@ class GpuEngine:
         if least > free or (self._wanted and not resident):
             gib = 2.0**30
             raise DeviceError(
-                f"Training {self._k} problems on {self._rows} rows of {self._d} features needs {least / gib:.1f} GiB of "
-                f"the GPU's memory, and {free / gib:.1f} GiB are free. Train fewer problems at a time, or use "
-                "device='cpu'."
+                f"Training {self._k} problems on {self._rows} rows of {self._d} features needs {least / gib:.1f} "
+                f"GiB of the GPU's memory, and {free / gib:.1f} GiB are free. Train fewer problems at a time, or "
+                "use device='cpu'."
             )
         return resident
 
@@ -405,9 +418,8 @@ class GpuEngine:
         elif self._resident:
             for first, part in zip(starts.tolist(), matrix.parts, strict=True):
                 for i in range(0, len(part), GROUP):
-                    self._all["rows"][first + i : first + min(i + GROUP, len(part))].set(
-                        np.ascontiguousarray(part[i : i + GROUP])
-                    )
+                    rows = np.ascontiguousarray(part[i : i + GROUP])
+                    self._all["rows"][first + i : first + i + len(rows)].set(rows)
             parts, starts = [self._all["rows"]], starts[:1]
         else:
             parts, starts = [self._all["ring0"], self._all["ring1"]], np.zeros(1, np.int64)
@@ -419,7 +431,7 @@ class GpuEngine:
         """Return rows that lie on a GPU as an array of CuPy, without a copy."""
         cupy = self._cupy
         if self._matrix.kind == "bfloat16" and type(part).__module__.split(".")[0] == "torch":
-            part = part.view(import_module("torch").int16)
+            part = part.view(import_module(type(part).__module__).int16)  # the same bits
         array = cupy.asarray(part) if hasattr(part, "__cuda_array_interface__") else cupy.from_dlpack(part)
         if array.device.id != self._device:
             raise DeviceError(f"X lies on GPU {array.device.id}, and training is to run on GPU {self._device}.")
@@ -497,7 +509,7 @@ class GpuEngine:
         self._cupy.cuda.Device().synchronize()
 
     def _flags(self, visits: int) -> dict[str, int]:
-        """Return the macros that depend on the data: above all whether all sums are whole numbers without rounding."""
+        """Return the macros that depend on the data: above all whether all sums are exact whole numbers."""
         rule, kind, problems = self._plan.rule, self._matrix.kind, self._problems
         numbers = (rule.eta, rule.beta, rule.margin)
         whole = (
@@ -561,43 +573,28 @@ class GpuEngine:
     ) -> None:
         """Widen and measure a group of rows, and compute the Gram matrix of each block; in the side stream."""
         rows, problems, rule, each = self._group, self._problems, self._plan.rule, self._all.get
-        mine = lambda name: self._all[name + str(a)]  # noqa: E731 - a word for one of two sets of buffers
-        ordered = self._all["order"] if order is not None else None
+        everything, ordered = self._all, self._all["order"] if order is not None else None
+        mine = {name[:-1]: array for name, array in everything.items() if name[-1] == str(a)}
         if not self._resident:
             self._fetch(a, first, min(n, first + rows), order)
-        parts, starts, blocks = self._all["parts"], self._all["starts"], rows // BLOCK
+        parts, blocks, at = everything["parts"], rows // BLOCK, (np.int64(first), np.int64(n))
+        measures = [mine[name] for name in ("norm", "inverse", "step")]
         with self._side:
-            kernels("prepare")(
-                (rows // 8,),
-                (256,),
-                (
-                    _at(parts, 0 if self._resident else a), _at(starts), np.int32(len(starts)), _at(ordered),
-                    _at(each("weight")), np.int64(first), np.int64(n), np.int32(self._d), np.int32(self._pitch),
-                    np.int32(not self._resident), np.float64(rule.eta), np.float64(visits), _at(mine("X")),
-                    _at(mine("norm")), _at(mine("inverse")), _at(mine("step")), _at(mine("clock")), _at(each("broken")),
-                ),
-            )  # fmt: skip
-            kernels("label")(
-                (-(-k // 128), rows // 32),
-                (128,),
-                (
-                    _at(self._all["labels"]), np.int64(problems.labels.shape[1]), _at(self._all["crew column"]),
-                    _at(each("fold")), _at(each("crew left_out")), _at(each("weight")), _at(ordered), np.int64(first),
-                    np.int64(n), np.int32(k), _at(mine("up")), _at(mine("in")), _at(self._all["seen"]),
-                ),
-            )  # fmt: skip
+            where = (_at(parts, 0 if self._resident else a), everything["starts"], len(everything["starts"]))
+            how = (self._d, self._pitch, int(not self._resident), float(rule.eta), float(visits))
+            made = (mine["X"], *measures, mine["clock"], everything["broken"])
+            kernels.run("prepare", (rows // 8,), 256, *where, ordered, each("weight"), *at, *how, *made)
+            labels = (everything["labels"], np.int64(problems.labels.shape[1]), everything["crew column"])
+            folds = (each("fold"), each("crew left_out"), each("weight"))
+            bits = (mine["up"], mine["in"], everything["seen"])
+            kernels.run("label", (-(-k // 128), rows // 32), 128, *labels, *folds, ordered, *at, k, *bits)
             if judge:
                 return
-            x, gram = mine("X").data.ptr, self._all["gram"].data.ptr
-            self._blas[0].gram(x, gram, BLOCK, self._d, self._pitch, blocks)
-            kernels("quantise")(
-                (16 * blocks,),
-                (256,),
-                (
-                    _at(self._all["gram"]), _at(mine("far")), _at(mine("near")), _at(mine("shift")), _at(mine("drift")),
-                    _at(mine("norm")), _at(mine("inverse")), _at(mine("step")), np.float64(rule.beta),
-                ),
-            )  # fmt: skip
+            self._blas[0].gram(
+                mine["X"].data.ptr, everything["gram"].data.ptr, BLOCK, self._d, self._pitch, blocks
+            )
+            fixed = [mine[name] for name in ("far", "near", "shift", "drift")]
+            kernels.run("quantise", (16 * blocks,), 256, everything["gram"], *fixed, *measures, float(rule.beta))
 
     def _fetch(self, a: int, first: int, last: int, order: Any | None) -> None:
         """Copy rows from the host to one of two places on the GPU, in the order of their visits."""
@@ -663,52 +660,47 @@ class GpuEngine:
     ) -> None:
         """Score, walk and update the problems of a span on one block; None for `tiles` judges alone."""
         (p, count, k), judge = span, tiles is None
-        rule, d, pitch, row = self._plan.rule, self._d, self._pitch, block * BLOCK
-        mine = lambda name, at=0: _at(self._all[name + str(a)], at)  # noqa: E731
-        of = lambda name, width=1: _at(self._all.get(name), p * width)  # noqa: E731
-        words = row // 32 * k + p
-        x = mine("X", row * pitch)
-        tie_plus, tie_minus, margin = (1.0, 0.0, 0.0) if judge else (rule.tie_plus, rule.tie_minus, rule.margin)
-        integers = tuple(map(np.int32, (count, d, pitch)))
+        rule, d, pitch, row, everything = self._plan.rule, self._d, self._pitch, block * BLOCK, self._all
+
+        def mine(name: str, width: int = 1) -> Any:
+            return _at(everything[name + str(a)], row * width)
+
+        def of(name: str, width: int = 1) -> Any:
+            return _at(everything.get(name), p * width)
+
+        by_block = [_at(everything[name + str(a)], block) for name in ("shift", "drift")]
+        words = [_at(everything[name + str(a)], row // 32 * k + p) for name in ("up", "in")]
+        x, beta, clock = mine("X", pitch), float(rule.beta), everything["clock" + str(a)]
+        far = _at(everything["far" + str(a)], block * (BLOCK + 1) * BLOCK)
+        ties = (1, 0, 0.0) if judge else (int(rule.tie_plus), int(rule.tie_minus), float(rule.margin))
         with stream:
             if count <= FEW:
-                kernels("score_few")((BLOCK // 8,), (256,), (of("W", pitch), x, of("S", BLOCK), *integers))
+                kernels.run("score_few", (BLOCK // 8,), 256, of("W", pitch), x, of("S", BLOCK), count, d, pitch)
             else:
                 blas.score(int(x), int(of("W", pitch)), int(of("S", BLOCK)), (BLOCK, count, d), pitch)
-            memory = (
-                BLOCK * 64 * 4 + BLOCK * 8 + CHUNKS * 8 + shape.problems * (32 * 8 + (BLOCK + BLOCK // 4) * 8 + 16)
-            )
-            kernels("walk", memory)(
+            gram = (far, mine("near", 64), *by_block, mine("norm"), mine("inverse"), mine("step"))
+            weights = (x, of("W", pitch), of("bias"), of("potential"))
+            counts = (of("made", CHUNKS), of("mistakes"), of("exacts"))
+            when = (clock, block, _at(everything["broken"], 1))
+            decide = (beta, ties[2], *ties[:2], error_factor(d))
+            kernels.run(
+                "walk",
                 (-(-count // shape.problems),),
-                (max(128, 32 * shape.warps * shape.problems),),
-                (
-                    of("S", BLOCK), mine("up", words), mine("in", words), np.int32(k), mine("far", block * (BLOCK + 1) * BLOCK),
-                    mine("near", row * 64), mine("shift", block), mine("drift", block), mine("norm", row),
-                    mine("inverse", row), mine("step", row), x, of("W", pitch), of("bias"), of("potential"),
-                    of("made", CHUNKS), of("mistakes"), of("exacts"), mine("clock"), np.int32(block),
-                    _at(self._all["broken"], 1), np.float64(rule.beta), np.float64(margin),
-                    np.int32(tie_plus), np.int32(tie_minus), np.float64(error_factor(d)), *integers,
-                ),
-                shared_mem=memory,
-            )  # fmt: skip
+                max(128, 32 * shape.warps * shape.problems),
+                *(of("S", BLOCK), *words, k, *gram, *weights, *counts, *when, *decide, count, d, pitch),
+                memory=BLOCK * 64 * 4 + BLOCK * 8 + CHUNKS * 8 + shape.problems * BYTES_OF_A_PROBLEM,
+            )
             if judge:
                 return
-            name, features, tall = "update", 64, 4
-            threads, memory = 128, 0
+            moved = (of("W", pitch), of("U", pitch), of("bias"), of("bias_sum"), x)
+            mistakes = (of("made", CHUNKS), words[0], k, mine("step"), beta, clock, block, count, pitch)
             if tiles and shape.tile is not None:
                 pw, fw, mt, nt = shape.tile
-                name, features, tall = "update_tiles", 8 * nt * fw, 16 * mt * pw
-                threads, memory = 32 * pw * fw, STAGES * DEPTH * (features + PITCH) * 8
-            kernels(name, memory)(
-                (-(-pitch // features) + 1, -(-count // tall)),
-                (threads,),
-                (
-                    of("W", pitch), of("U", pitch), of("bias"), of("bias_sum"), x, of("made", CHUNKS), mine("up", words),
-                    np.int32(k), mine("step", row), np.float64(rule.beta), mine("clock"), np.int32(block),
-                    np.int32(count), np.int32(pitch),
-                ),
-                shared_mem=memory,
-            )  # fmt: skip
+                grid = (-(-pitch // (8 * nt * fw)) + 1, -(-count // (16 * mt * pw)))
+                memory = STAGES * DEPTH * (8 * nt * fw + PITCH) * 8
+                kernels.run("update_tiles", grid, 32 * pw * fw, *moved, *mistakes, memory=memory)
+            else:
+                kernels.run("update", (-(-pitch // 64) + 1, -(-count // 4)), 128, *moved, *mistakes)
 
     def _check(self, order: Any | None, visits: int) -> None:
         """Raise if a row or a score was not finite; what is kept is the last pass."""
@@ -773,7 +765,8 @@ class GpuEngine:
                 wrong, seen = (self._all[name].get().astype(np.int64) for name in ("mistakes", "seen"))
             finally:
                 self._crew = None
-        return seen - wrong
+        right: Ints = seen - wrong
+        return right
 
     def close(self) -> None:
         """Give all memory back. Calling it again does nothing."""
