@@ -54,6 +54,7 @@ export function leave(): void {
 }
 
 function check(): void {
+  if (lesson.value < 0) return;
   const result = LESSONS[lesson.value].check({ situation: situation.value, a: trainedA.value, b: trainedB.value, position: here.value, verdict: verdict.value, bound: bound.value }, answer.value);
   reply.value = result;
   if (result.done) solved.value = new Set([...solved.value, lesson.value]);

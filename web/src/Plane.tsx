@@ -74,7 +74,7 @@ export function addPoint(x: number, y: number, code: number): void {
 }
 
 export function movePoint(row: number, x: number, y: number, quiet = false): void {
-  if (!editable()) return;
+  if (row >= situation.value.data.X.length || !editable()) return;
   editData(withRow((X) => (X[row] = [x, y])), { keep: true, quiet });
   if (!quiet) say(`Point ${row + 1} moved to ${num(x)}, ${num(y)}.`);
 }
@@ -293,6 +293,7 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
   const frozen = useSignal<View | null>(null);
   const cursor = useSignal<[number, number] | null>(null);
   const carried = useSignal(-1);
+  const pickedFrom = useRef<Data | null>(null);
   const drag = useRef<{ row: number; moved: boolean; x: number; y: number; to: [number, number] | null; frame: number } | null>(null);
   const pulled = useRef<[number, number] | null>(null);
   const fingers = useRef(new Map<number, [number, number]>());
@@ -350,6 +351,7 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
     return () => observer.disconnect();
   }, []);
   useSignalEffect(measure);
+
 
   useSignalEffect(() => {
     if (which === "a") shownView.value = view.value;
@@ -473,7 +475,7 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
   /** Take the point along, once a frame. */
   const takeAlong = (): void => {
     const held = drag.current;
-    if (!held?.to) return;
+    if (!held?.to || held.row >= situation.value.data.X.length) return; // undone while it was dragged
     const [x, y] = snapped(...held.to);
     const [ox, oy] = situation.value.data.X[held.row];
     held.to = null;
@@ -488,14 +490,15 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
       takeAlong();
       endDrag();
       frozen.value = null;
-      const [x, y] = situation.value.data.X[drag.current.row];
-      say(`Point ${drag.current.row + 1} moved to ${num(x)}, ${num(y)}.`);
+      const place = situation.value.data.X[drag.current.row];
+      if (place) say(`Point ${drag.current.row + 1} moved to ${num(place[0])}, ${num(place[1])}.`);
     }
     drag.current = null;
   };
 
   const keys = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey || !flat.value) return;
+    if (carried.value >= 0 && pickedFrom.current !== situation.value.data) carried.value = -1; // that point is gone
     const v = view.value;
     const unit = grid(v);
     const steps = event.shiftKey ? 8 : 1;
@@ -503,7 +506,7 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
     const letter = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     const place = cursor.value;
     const under = (): number => {
-      if (!place) return selected.value;
+      if (!place) return selected.value < rows.value.n ? selected.value : -1;
       const found = nearest(toX(v, place[0]), toY(v, place[1]), 14);
       return found >= 0 ? found : -1;
     };
@@ -528,6 +531,7 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
         else if (tool.value === "delete" && hit >= 0) deletePoint(hit);
         else if (hit >= 0 && tool.value === "move") {
           carried.value = hit;
+          pickedFrom.current = situation.value.data;
           selected.value = hit;
           say(`Point ${hit + 1} picked up. Move with the arrows, Enter puts it down.`);
         } else if (tool.value !== "flip" && tool.value !== "delete") {
@@ -611,7 +615,7 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
         {place && (
           <g stroke={p.ink} stroke-width="1.5">
             <path d={`M${toX(v, place[0]) - 12} ${toY(v, place[1])}h24M${toX(v, place[0])} ${toY(v, place[1]) - 12}v24`} />
-            {carried.value >= 0 && <path d={markPath(codeOf(rows.value, carried.value), toX(v, place[0]), toY(v, place[1]), 6.5)} fill={colourOf(codeOf(rows.value, carried.value))} stroke={p.outline} stroke-width="1.3" />}
+            {carried.value >= 0 && carried.value < rows.value.n && <path d={markPath(codeOf(rows.value, carried.value), toX(v, place[0]), toY(v, place[1]), 6.5)} fill={colourOf(codeOf(rows.value, carried.value))} stroke={p.outline} stroke-width="1.3" />}
           </g>
         )}
       </svg>

@@ -295,6 +295,21 @@ const checks = {
     await page.locator(".plane").focus();
     await page.keyboard.press("u");
     must((await state(page)).rows === 7, "letter keys cannot be switched off");
+    // A point that was picked up is not put down in other data.
+    await page.keyboard.press("?");
+    await page.getByText("letter keys").click();
+    await page.keyboard.press("Escape");
+    await example(page, "Six points");
+    await page.locator(".plane").focus();
+    await page.keyboard.press(",");
+    await page.keyboard.press("Enter");
+    await example(page, "OR");
+    await page.locator(".plane").focus();
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("ArrowLeft");
+    await page.keyboard.press("f");
+    const places = await page.locator(".tables tbody tr").evaluateAll((all) => all.slice(0, 4).map((each) => [each.cells[2].textContent, each.cells[3].textContent].join()));
+    must((await state(page)).rows === 5 && places.join(" ") === "0,0 1,0 0,1 1,1", `a point of other data is put down: ${places}`);
     await sound(page);
   },
 
