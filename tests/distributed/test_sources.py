@@ -91,7 +91,7 @@ def test_scaling_is_that_of_all_partitions(client, frame, tmp_path):
     assert model.score(frame.drop(columns="label"), frame["label"]) > 0.8
 
 
-@pytest.mark.parametrize("vocabulary", [False, True])
+@pytest.mark.parametrize("vocabulary", [False, True, None])
 def test_categories_and_words_are_merged_to_those_of_one_reading(client, tmp_path, vocabulary):
     tables = [
         "size,colour,note,label\n1,red,old car,x\n2,,new car,y\n3,blue,a b,x\n",

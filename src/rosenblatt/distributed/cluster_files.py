@@ -11,6 +11,7 @@ from typing import Any
 from rosenblatt.escaping import count
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.loops.compilation import Seconds
+from rosenblatt.models.files import with_largest_words
 from rosenblatt.registry import abilities, able_in_words
 from rosenblatt.tables.preparation import Preparation, encoding_of
 from rosenblatt.tasks.data import Log, Place, log_info, note_similar, places_of, read_options
@@ -139,6 +140,8 @@ class ClusterTraining(Training):
             "all_data": None,
         }
         preparation = Preparation(() if encoding is None else (encoding,))
+        if self.options.get("vocabulary") is None:
+            preparation = with_largest_words(preparation, self.estimator)
         return TrainingResult(self.estimator, preparation, summary, provenance, None, self.checkpoint)
 
 

@@ -152,7 +152,16 @@ def merge_recipes(start: TableRecipe, learned: Sequence[TableRecipe], chosen: fr
     return replace(start, categories=categories, words=words)
 
 
-def _merged_words(parts: Sequence[Words]) -> dict[int, tuple[str, ...]]:
+def _merged_words(parts: Sequence[Words]) -> Words:
+    """Return the words of all partitions: as many as one asks for, or the first of each feature."""
+    from rosenblatt.tables.words import MetWords
+
+    if isinstance(parts[0], MetWords):
+        met = parts[0].copy()
+        for part in parts[1:]:
+            for feature in sorted(part.keys() - met.keys()):
+                met.add(feature, part[feature][0].encode())
+        return met
     merged: dict[int, tuple[str, ...]] = {}
     for part in parts:
         for feature, words in part.items():
