@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.exceptions import DeviceError, NonFiniteError, TrainingOverflowError
-from rosenblatt.interrupts import stop_if_interrupted
 from rosenblatt.probes.engine import Matrix, Plan, Problems, States, Visits, widen
 from rosenblatt.probes.problem_loop import count_right, train_problems
 from rosenblatt.rows.memory import require_memory
+from rosenblatt.stopping import stop_if_interrupted
 from rosenblatt.threads import Pool, allowed
 from rosenblatt.typing import Floats, Ints
 

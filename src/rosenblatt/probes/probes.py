@@ -20,19 +20,25 @@ from rosenblatt.certify.sides import bias_of
 from rosenblatt.certify.verdict import verdict
 from rosenblatt.codecs import Array, Count, Maybe, Record, Several, StateSchema, Text, require
 from rosenblatt.escaping import ShowsText
-from rosenblatt.estimators._declarations import PerceptronParameters
 from rosenblatt.estimators._features import ReadsTables
-from rosenblatt.estimators._fitting import progress_bar
+from rosenblatt.estimators._fitting import generator, progress_bar
 from rosenblatt.estimators._one_vector import finite
-from rosenblatt.estimators._parameters import generator
 from rosenblatt.exceptions import ParameterError, ShapeError
-from rosenblatt.interrupts import interruptible
+from rosenblatt.learning.fit_loop import LEAST_WORK, MISTAKE, VALUE, VISIT
 from rosenblatt.learning.linear import loop_scores
 from rosenblatt.learning.order import Blockwise, Order, make_order
-from rosenblatt.learning.perceptron_fit import LEAST_WORK, MISTAKE, VALUE, VISIT
 from rosenblatt.learning.stored_streams import require_names
 from rosenblatt.loops.rules import Rule
-from rosenblatt.parameters import Declared, check_callbacks, check_count, learned, like, optional, param
+from rosenblatt.parameters import (
+    Declared,
+    PerceptronParameters,
+    check_callbacks,
+    check_count,
+    learned,
+    like,
+    optional,
+    param,
+)
 from rosenblatt.probes.devices import DEVICES, Device, with_engine
 from rosenblatt.probes.engine import Engine, Matrix, Plan, Problems, Signs, widen
 from rosenblatt.probes.matrix import as_matrix, blocks_of
@@ -44,6 +50,7 @@ from rosenblatt.rows.batch import Batch
 from rosenblatt.rows.features import Features
 from rosenblatt.rows.memory import usual_memory
 from rosenblatt.rows.reals import read_only
+from rosenblatt.stopping import interruptible
 from rosenblatt.threads import one_blas_thread, ordered, using
 from rosenblatt.typing import Floats, Ints
 

@@ -10,10 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from rosenblatt.exceptions import TrainingOverflowError
-from rosenblatt.interrupts import stop_if_interrupted
 from rosenblatt.learning.order import Order
 from rosenblatt.probes.engine import Engine, States
-from rosenblatt.stopping import BRIEF_PATIENCE_PASSES, Plateau, StopReason, Trend
+from rosenblatt.stopping import BRIEF_PATIENCE_PASSES, Plateau, StopReason, Trend, stop_if_interrupted
 from rosenblatt.typing import Ints
 
 
