@@ -35,6 +35,7 @@ COMMANDS = {
     "evaluate": "Measure a model on files, or a learner by cross-validation.",
     "certify": "Decide whether classes are linearly separable, with a proof.",
     "check": "Check a proof against data.",
+    "probe": "Train and measure linear probes on embeddings.",
     "trace": "Show every update of a run.",
     "inspect": "Show the contents of a model file.",
     "report": "Write a page about a model and its data.",

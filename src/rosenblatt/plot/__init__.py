@@ -10,6 +10,7 @@ from rosenblatt.plot.bounds import bounds
 from rosenblatt.plot.certificate import certificate
 from rosenblatt.plot.diagrams import network, neuron
 from rosenblatt.plot.explanation import explanation
+from rosenblatt.plot.probes import probes
 from rosenblatt.plot.trace import animate, learning_curve, trace
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "margins",
     "network",
     "neuron",
+    "probes",
     "regions",
     "trace",
 ]

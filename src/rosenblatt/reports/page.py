@@ -29,7 +29,7 @@ from rosenblatt.reports.subject import Subject, subject_of
 from rosenblatt.typing import ColumnLike, MatrixLike
 
 if TYPE_CHECKING:
-    from jinja2 import Template
+    from jinja2 import Environment, Template
 
     from rosenblatt.theory.bound import Bound
 
@@ -166,7 +166,8 @@ def _confusion(evaluation: Evaluation) -> list[list[tuple[int, float]]]:
     ]
 
 
-def _template() -> Template:
+def environment_of_pages() -> Environment:
+    """Return what fills in templates of pages: it escapes text, and knows our filters."""
     try:
         from jinja2 import Environment, StrictUndefined
     except ImportError as error:
@@ -175,7 +176,11 @@ def _template() -> Template:
         autoescape=True, finalize=_shown, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters |= {"limit": _limit, "number": _number, "percent": _percent, "signed": _signed}
-    return environment.from_string(
+    return environment
+
+
+def _template() -> Template:
+    return environment_of_pages().from_string(
         files("rosenblatt.reports").joinpath("template.html").read_text(encoding="utf-8")
     )
 
