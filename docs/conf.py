@@ -36,7 +36,7 @@ html_sidebars = {"do/lab": []}
 html_css_files = ["rosenblatt.css"]
 html_js_files = ["rosenblatt.js"]
 html_theme_options = {
-    "logo": {"text": "rosenblatt", "alt_text": "rosenblatt"},
+    "logo": {"text": "rosenblatt"},
     "navbar_start": ["navbar-logo", "version"],
     "navbar_end": ["theme-switcher"],
     "header_links_before_dropdown": 7,
@@ -77,6 +77,14 @@ numpydoc_validation_checks = set()
 def setup(app):
     """Copy the lab page beside the pages that show it."""
     app.connect("build-finished", _copy_lab)
+    app.connect("viewcode-find-source", _source_of)
+
+
+def _source_of(app, module):
+    """Leave out the source of the exercises: its page would have half a megabyte."""
+    return (
+        ("# The exercises are in src/rosenblatt/exercises.py.\n", {}) if module == "rosenblatt.exercises" else None
+    )
 
 
 def _copy_lab(app, error):

@@ -70,7 +70,7 @@ def test_the_six_points():
     points = scatters(ax)
     assert_array_equal(points["class +1"], X[y > 0])
     assert_array_equal(points["class −1"], X[y < 0])
-    assert legend(ax) == ["class +1", "class −1", "$D$: $f(x) = 0$", "margin $\\gamma$ = 0.179"]
+    assert legend(ax) == ["class +1", "class −1", "boundary, $f(x) = 0$", "margin $\\gamma$ = 0.179"]
     assert ax.get_aspect() == 1
     assert not ax.get_title()
 

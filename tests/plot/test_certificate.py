@@ -130,7 +130,7 @@ def test_separable_without_a_margin():
     X, y = SIX
     found = rb.certify(X, y)
     ax = certificate(found, X, y)
-    (line,) = lines(ax, "$D$: $f(x) = 0$")
+    (line,) = lines(ax, "boundary, $f(x) = 0$")
     w, b = [float(value) for value in found.w], float(found.b)
     assert_allclose(signed_distance(line, w, b), 0, atol=1e-12)
     assert ax.get_title() == "separable"
@@ -222,7 +222,7 @@ def test_one_class():
         found = rb.certify([[1.0, 2.0], [2.0, 3.0]], ["a", "a"])
     ax = certificate(found, [[1.0, 2.0], [2.0, 3.0]], ["a", "a"])
     assert ax.get_title() == "separable: there is one class only"
-    assert not lines(ax, "$D$: $f(x) = 0$")
+    assert not lines(ax, "boundary, $f(x) = 0$")
 
 
 def test_one_feature():

@@ -17,6 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import rosenblatt as rb
+from rosenblatt import plot
 from rosenblatt.exceptions import LabelError, ParameterError, ShapeError
 from rosenblatt.plot import regions
 from rosenblatt.plot.style import LIGHT
@@ -119,3 +120,20 @@ def test_numbers_are_no_signs_among_three_classes():
     X, y = load_iris(return_X_y=True)
     ax = rb.plot.regions(rb.Perceptron(average=True).fit(X[:, 2:], y), X[:, 2:], y)
     assert [text.get_text() for text in ax.get_legend().get_texts()][:3] == ["class 0", "class 1", "class 2"]
+
+
+def test_pipelines_are_drawn_by_their_last_step():
+    """Runs, bounds and margins of a pipeline are those of the rows as its learner gets them."""
+    X, y = rb.datasets.load_six_points()
+    model = make_pipeline(StandardScaler(), rb.Perceptron(order="cyclic")).fit(X, y)
+    clf, scaled = model[-1], model[:-1].transform(X)
+    heights = [bar.get_height() for bar in plot.trace(model, X, y).patches]
+    assert heights == list(clf.mistakes_per_pass_)
+    assert len(plot.learning_curve(model).get_lines()[0].get_xdata()) == clf.n_iter_
+    ours, theirs = (
+        [line.get_ydata()[0] for line in plot.bounds(*each, y).get_lines()] for each in ((model, X), (clf, scaled))
+    )
+    assert ours == theirs
+    least = min(y * (scaled @ clf.coef_[0] + clf.intercept_[0])) / np.linalg.norm(clf.coef_)
+    assert f"{least:.3g}" in [text.get_text() for text in plot.margins(model, X, y).texts]
+    assert plot.boundary(model, X, y, update=2).get_title() == ""

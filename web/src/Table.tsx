@@ -70,7 +70,7 @@ function Points(): JSX.Element {
   const codes = python ? (i: number) => python.predicted[i] : all.k > 2 ? (i: number) => predicted(all, rule, i, w) : null;
   return (
     <>
-      {all.n > MOST && <p class="small">Points {first + 1} to {first + most} of {all.n}, around the one visited.</p>}
+      {all.n > MOST && <p class="small">Points {first + 1} to {first + most} of {all.n}{!python && visit.value ? ", around the one visited" : ""}.</p>}
       <table>
         <thead>
           <tr>

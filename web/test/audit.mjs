@@ -14,7 +14,7 @@ await page.goto(address);
 await page.getByRole("heading", { name: "Other learners" }).waitFor();
 await quiet();
 await page.getByText("Your own data", { exact: true }).click();
-const learners = await page.getByRole("combobox", { name: "Learner" }).locator("option").allTextContents();
+const learners = await page.getByRole("combobox", { name: "Learner" }).locator("option").evaluateAll((all) => all.map((each) => each.value));
 
 /** Step through the run shown, and read the card of each position. */
 const walk = () =>

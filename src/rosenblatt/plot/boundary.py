@@ -88,6 +88,8 @@ def boundary(
     >>> ax.get_xlabel()
     '$x_1$'
     """
+    if update is not None:
+        model, X = style.last_step(model, X)
     features = plane_rows(X)
     table = features.dense()
     model, classes = _hypothesis(model, X, y, update, classes)
@@ -134,7 +136,8 @@ def margins(
 ) -> Axes:
     """Draw the distance of every row from a line, with its geometric margin; the smallest one is bold.
 
-    The geometric margin is y·f(x)/‖w‖. It is negative for a row on the wrong side.
+    The geometric margin is y·f(x)/‖w‖. It is negative for a row on the wrong side. With a pipeline, rows and
+    distances are those that its last step gets.
 
     Parameters
     ----------
@@ -154,6 +157,7 @@ def margins(
     >>> [text.get_text() for text in ax.texts if text.get_text().startswith("0.1")]
     ['0.179']
     """
+    model, X = style.last_step(model, X)
     if not _is_line(model):
         raise ParameterError("margins needs one line. Pass a linear model of two classes, or (w, b).")
     w, b = _hyperplane(model)

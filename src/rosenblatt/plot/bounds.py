@@ -38,8 +38,9 @@ def bounds(
 
     Parameters
     ----------
-    model : estimator or Trace
-        A fitted perceptron of two classes, or its trace, which has only the bounds that need no estimator.
+    model : estimator, Pipeline or Trace
+        A fitted perceptron of two classes, a pipeline that ends with one, or its trace, which has only the bounds
+        that need no estimator.
     X, y : array-like, sequence
         Its training data.
     ax : matplotlib Axes, optional
@@ -64,6 +65,7 @@ def bounds(
     from rosenblatt.learning.trace import Trace
     from rosenblatt.theory.bounds import bounds as evaluate
 
+    model, X = style.last_step(model, X)
     if isinstance(model, Trace):
         model = _as_model(model, y)
     found = evaluate(X, y, model=model) if found is None else found

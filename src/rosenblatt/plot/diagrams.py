@@ -47,6 +47,7 @@ def neuron(
     >>> [text.get_text().split()[0] for text in ax.texts[-2:]]
     ['sum', 'answer']
     """
+    w, _ = style.last_step(w)
     if hasattr(w, "coef_"):
         if np.shape(w.coef_)[0] != 1:
             raise ShapeError(f"The model has {np.shape(w.coef_)[0]} hyperplanes; a neuron has one.")

@@ -130,7 +130,7 @@ def draw_halos(ax: Axes, X: Floats, n_points: int, label: str) -> None:
     ax.scatter(X[:, 0], X[:, 1], s=5 * size_of(n_points), c=style.HALO, linewidths=0, label=label, zorder=2)
 
 
-def draw_line(ax: Axes, line: Line, view: View, label: str = "$D$: $f(x) = 0$") -> None:
+def draw_line(ax: Axes, line: Line, view: View, label: str = "boundary, $f(x) = 0$") -> None:
     """Draw {f = 0}, or write that it is not in view."""
     ends = segment(line, view)
     if ends is None:

@@ -119,6 +119,14 @@ def legend_beside(ax: Axes) -> None:
     ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1), **look)
 
 
+def last_step(model: Any, X: Any = None) -> tuple[Any, Any]:
+    """Return the learner at the end of a pipeline, and rows as it gets them; others are returned as they are."""
+    if not hasattr(model, "steps"):
+        return model, X
+    before = model[:-1]
+    return model[-1], X if X is None or not before.steps else before.transform(X)
+
+
 def of_code(code: int) -> tuple[str, str]:
     """Return the colour and the marker of a class; colours move one further with each round of the marks."""
     colours, marks = LIGHT.classes, tuple(MARKS.values())

@@ -45,7 +45,7 @@ def trace(
 
     Parameters
     ----------
-    trace : Trace, or an estimator with ``trace_``
+    trace : Trace, or an estimator with ``trace_``, or a pipeline that ends with one
         The record of a run.
     X, y : arrays, optional
         Its training data. With them a second panel shows the weights and the bias.
@@ -66,6 +66,7 @@ def trace(
     >>> [int(bar.get_height()) for bar in trace(run).patches]
     [3, 1, 0]
     """
+    trace, X = style.last_step(trace, X)
     trace = getattr(trace, "trace_", trace)
     if not hasattr(trace, "mistakes_per_pass"):
         raise InputError(f"{trace!r} has no trace to draw. Train it, and not with trace=None.")
@@ -166,7 +167,7 @@ def learning_curve(curve: Any, *, ax: Axes | None = None) -> Axes:
 
     Parameters
     ----------
-    curve : learning curve, or an estimator with ``curve_``
+    curve : learning curve, or an estimator with ``curve_``, or a pipeline that ends with one
         An object with ``passes``, ``training``, ``validation`` (or None) and ``best`` (a pass, or None).
     ax : matplotlib Axes, optional
         Where to draw. The default is a new figure.
@@ -182,6 +183,7 @@ def learning_curve(curve: Any, *, ax: Axes | None = None) -> Axes:
     >>> [line.get_label() for line in learning_curve(curve).get_lines()[:2]]
     ['training', 'validation']
     """
+    curve, _ = style.last_step(curve)
     curve = getattr(curve, "curve_", curve)
     passes = np.asarray(getattr(curve, "passes", ()))
     if not passes.size:
@@ -308,6 +310,7 @@ def animate(
         raise ParameterError(f"path is {os.fspath(path)!r}; its name must end in .gif, .mp4 or .html.")
     if frames < 2 or not fps > 0.0:
         raise ParameterError(f"frames is {frames} and fps {fps}; there must be two frames, and fps above 0.")
+    trace, X = style.last_step(trace, X)
     record = getattr(trace, "trace_", trace)
     if place.suffix == ".html":
         page: str = find("lab.run_page").page_of(trace, X, y)
