@@ -50,7 +50,7 @@ def draw(random: np.random.Generator) -> tuple[Any, Any, Rule, Any]:
     if kind == "ties":
         X = random.integers(-1, 2, (n, d)).astype(float)
     if kind == "equal":
-        X = X[random.integers(0, 3, n)] * random.choice([-1.0, 1.0], (n, 1))
+        X = X[random.integers(0, min(3, n), n)] * random.choice([-1.0, 1.0], (n, 1))
     if kind == "whole":
         X = random.integers(-255, 256, (n, d)).astype(float)
     exponents = {"scaled": (-9, 10), "tiny": (-300, -150), "huge": (140, 153), "all": (-300, 153)}.get(str(kind))
