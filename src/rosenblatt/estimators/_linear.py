@@ -34,8 +34,8 @@ from rosenblatt.estimators._features import ReadsTables
 from rosenblatt.estimators._fitting import Drawn
 from rosenblatt.learning.linear import LinearModel, Scheme
 from rosenblatt.learning.state import MIXING, State
-from rosenblatt.learning.stored_state import CURVE, HYPERPLANES, TRACE, require_hyperplanes, require_memory_of
-from rosenblatt.learning.stored_streams import link_online, online_parts, require_names
+from rosenblatt.learning.stored_state import HYPERPLANES, require_hyperplanes, require_memory_of
+from rosenblatt.learning.stored_streams import CURVE, TRACE, link_online, online_parts, require_names
 from rosenblatt.learning.stream import Stream
 from rosenblatt.learning.trace import Trace
 from rosenblatt.loops.rules import PLAIN, Rule
