@@ -43,7 +43,7 @@ def test_the_list_of_commands_says_what_their_help_says():
         (["train", "@iris", "-o", "m", "--learner", "kernel", "--kernel", "rbf(gama=2)"], "gama"),
         (["train", "@iris", "-o", "m", "--target", "0"], "counted from 1"),
         (["evaluate", "@iris"], "--cv K"),
-        (["evaluate", "--cv", "200", "@iris"], "Use fewer"),
+        (["evaluate", "--cv", "200", "@iris"], "Use at most 50 folds"),
         (["trace", "@xor", "--first", "9"], "beyond the 4 rows"),
         (["trace", "@xor", "--start", "1,b"], "numbers separated by commas"),
         (["predict", "no.model", "@iris"], "no.model"),

@@ -14,7 +14,7 @@ import numpy as np
 from rosenblatt.escaping import ShowsText
 from rosenblatt.evaluation import Evaluation, RegressionEvaluation, class_code
 from rosenblatt.evaluation import evaluate as compare
-from rosenblatt.exceptions import Message, ParameterError
+from rosenblatt.exceptions import ParameterError
 from rosenblatt.learning.trace import Trace
 from rosenblatt.models.opened import OpenedModel
 from rosenblatt.registry import abilities
@@ -368,6 +368,14 @@ def _of_pipeline(
         return CrossValidation(type(last).__name__, list(ordered(tried, range(folds), foreign=True)))
 
 
+def _ways(counts: Ints, classes: NDArray[Any], folds: int) -> str:
+    """Return how to go on where classes have fewer rows than there are folds."""
+    least = int(counts[counts > 0].min())
+    if (counts >= folds).sum() < 2:  # without the rare classes there is nothing to tell apart
+        return f"Use at most {least} folds." if least > 1 else "Use fewer folds."
+    return rare_ways(counts, classes, folds) + (f", or use at most {least} folds." if least > 1 else ".")
+
+
 def deal(codes: Ints, folds: int, seed: int, classes: Any = None) -> Ints:
     """Return the fold of each row: each class is shuffled and distributed evenly.
 
@@ -386,8 +394,7 @@ def deal(codes: Ints, folds: int, seed: int, classes: Any = None) -> Ints:
         which = "one" if classes is None else f"class {classes[np.flatnonzero(counts == least)[0]]!s}"
         raise ParameterError(
             f"{folds} folds need {folds} rows of each class, but {which} has {least}. "
-            + (Message("Use fewer") if classes is None else rare_ways(counts, classes, folds))
-            + (f", or use {least} folds." if classes is not None and least > 1 else ".")
+            + ("Use fewer." if classes is None else _ways(counts, classes, folds))
         )
     shuffled = np.random.default_rng(seed).permutation(len(codes))
     fold = np.empty(len(codes), np.int64)
