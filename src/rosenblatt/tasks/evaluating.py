@@ -10,6 +10,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rosenblatt.escaping import ShowsText
 from rosenblatt.evaluation import Evaluation, RegressionEvaluation, class_code
