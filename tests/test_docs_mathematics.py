@@ -98,7 +98,10 @@ def test_the_margin_of_sets_that_touch_is_zero():
     from rosenblatt.theory.set_margin import set_margin
 
     assert set_margin([[0.0], [1.0], [1.0]], [1, 1, -1]).rational == 0
-    assert "it is negative, or 0 where the hulls only touch" in page("understand/bounds")
+    assert set_margin([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0]], [1, -1, 1]).rational == 0  # all lie on x2 = 0
+    assert set_margin([[0.0], [1.0], [2.0]], [1, -1, 1]).high < 0
+    says = "it is negative, or 0 where the hulls only touch, or where all rows lie in one hyperplane"
+    assert says in page("understand/bounds")
 
 
 @pytest.mark.slow
@@ -276,8 +279,76 @@ def test_a_penalty_acts_after_the_score(penalty):
     assert "at the end of every visit they move by" in text
 
 
+def test_the_rate_matters_with_an_l2_penalty_and_not_with_an_l1_penalty():
+    X, y = rb.datasets.make_separable(60, 3, margin=0.02, flip=0.1, seed=3)
+    for penalty in ("l1", "l2"):
+        runs = [
+            rb.Perceptron(penalty=penalty, alpha=0.01, eta0=eta, order="cyclic", max_iter=5, decide=False)
+            for eta in (1.0, 0.25)  # powers of two only scale, but for the factor 1 - eta alpha
+        ]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            one, quarter = (each.fit(X, y) for each in runs)
+        same = np.array_equal(one.trace_.index, quarter.trace_.index) and (one.coef_ == 4 * quarter.coef_).all()
+        assert same == (penalty == "l1")
+    assert "from zero $\\eta$ changes no mistake" in page("understand/learning_rate")
+
+
+def test_a_vote_counts_the_visits_after_which_a_hypothesis_was_the_current_one():
+    X, y = rb.datasets.load_or()
+    rows, w, counts = padded(exact(X)), [Fraction(0)] * 3, [0]
+    while True:
+        before = len(counts)
+        for row, label in zip(rows, y.tolist(), strict=True):
+            if label * dot(w, row) <= 0:
+                w = [a + label * b for a, b in zip(w, row, strict=True)]
+                counts.append(0)
+            counts[-1] += 1
+        if len(counts) == before:
+            break
+    clf = rb.VotedPerceptron(order="cyclic").fit(X, y)
+    assert clf.survived_.tolist() == counts
+    assert sum(counts) == clf.t_
+    assert "They sum to the number of visits" in page("understand/not_separable")
+
+
+def test_the_bound_of_relaxation_needs_a_margin_and_a_start_at_zero():
+    X, y = rb.datasets.make_separable(50, 3, margin=0.1, seed=1)
+    for margin, start in ((0.0, None), (1.0, [[-100, 50, 20]])):
+        clf = rb.PassiveAggressiveClassifier(C=np.inf, margin=margin, max_iter=2)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            clf.fit(X, y, coef_init=start)
+        assert not rb.bounds(X, y, model=clf)["passive"].applies
+    assert "on separable rows, from zero and with a margin above 0, there are at most" in page("do/online_rules")
+
+
+def test_liblinear_penalises_the_bias_and_other_solvers_do_not():
+    from sklearn.linear_model import LogisticRegression
+
+    X, y = rb.datasets.load_six_points()
+    moved = {}
+    for solver in ("lbfgs", "liblinear"):
+        here, there = (LogisticRegression(solver=solver, tol=1e-10).fit(X + shift, y).coef_ for shift in (0, 5))
+        moved[solver] = abs(here - there).max()
+    assert moved["lbfgs"] < 1e-4
+    assert moved["liblinear"] > 1e-2
+    assert 'but for its solver `"liblinear"`' in page("understand/widest")
+
+
+@pytest.mark.parametrize("d", [1, 2, 40])
+def test_random_labels_of_twice_as_many_rows_as_weights_separate_half_of_the_time(d):
+    def chance(n):
+        return Fraction(2 * sum(comb(n - 1, k) for k in range(d + 1)), 2**n)  # Cover 1965, with a bias
+
+    assert chance(d + 1) == 1 > chance(d + 2)
+    assert chance(2 * (d + 1)) == Fraction(1, 2)
+    assert "with probability one half, if n = 2 (d + 1)" in page("do/probes")
+
+
 def test_what_is_said_of_ties_that_are_never_corrected():
     X, y = rb.datasets.load_six_points()
+    assert rb.Perceptron(tie="correct", margin=1.0).fit(X, y).n_mistakes_ > 0
     with pytest.warns(match="3 rows lie exactly on the hyperplane and are predicted wrong"):
         assert rb.Perceptron(tie="correct").fit(X, y).converged_ is False
     assert "how many rows on the hyperplane are predicted wrong" in page("understand/conventions")
@@ -377,8 +448,13 @@ ERRATA = {
         r"| algorithm, prose | add to $w$ a vector proportional to $y_i(\langle w_k, x_i\rangle + b_k)$",
         r"| proof (3) |",
         r"| networks, a layer |",
+        r"| theorem, twice | $\gamma_i \ge \gamma$ for all $i$ | and $\gamma > 0$ |",
+        "| separability, in words |",
     ],
-    "zhang": ["| convergence | the algorithm starts at any $w_0$ and $b_0$ |"],
+    "zhang": [
+        "| convergence | the algorithm starts at any $w_0$ and $b_0$ |",
+        r"| proof | the larger $\gamma$, the faster | the larger $\gamma/C$, the smaller the bound |",
+    ],
     "harchaoui": [r"| 2.4.3 | $t\gamma \le W^{*T}W_{t+1} \le \lVert W_{t+1}\rVert \le \sqrt t$ |"],
     "hladka_holub": [
         r"| geometry | $\Theta^T x$ is the length of the projection |",

@@ -44,14 +44,15 @@ def _link(held: dict[str, Any]) -> None:
 class VotedPerceptron(RelatedParameters, OnlineLearning, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """The perceptron that predicts by the vote of all hypotheses it went through (Freund and Schapire 1999).
 
-    Each hypothesis has one vote for each visit that it survived, so a hypothesis that was right for long counts
-    more. The vote is exact. Hypotheses are not stored, only the mistakes that led to them: predicting a row takes
-    one product with each row with a mistake, and one addition for each mistake.
+    Each hypothesis has one vote for each visit after which it was the current one, so a hypothesis that was right
+    for long counts more. The vote is exact. Hypotheses are not stored, only the mistakes that led to them:
+    predicting a row takes one product with each row with a mistake, and one addition for each mistake.
 
     Attributes
     ----------
     survived_ : ndarray of int
-        The number of visits that each hypothesis survived, beginning with the start. They add up to `t_`.
+        The visits after which each hypothesis was the current one: the visit that made it, and those that it
+        survived. The start is the first. They add up to `t_`.
     n_hypotheses_ : int
         The number of hypotheses.
     stop_reason_, converged_, n_iter_, n_mistakes_, mistakes_per_pass_, trace_, curve_, t_, classes_
@@ -137,7 +138,7 @@ class VotedPerceptron(RelatedParameters, OnlineLearning, ClassifierMixin, BaseEs
 
     @property
     def survived_(self) -> Ints:
-        """The visits that each hypothesis survived, the start's first."""
+        """The visits after which each hypothesis was the current one, the start's first."""
         return read_only(self._vote("survived_").survived)
 
     @property

@@ -522,7 +522,7 @@ class _ByClasses:
         )  # fmt: skip
 
     def _vote(self, told: dict[str, Any], features: Features, chosen: int, binary: bool) -> RowExplanation:
-        """Explain a vote: each hypothesis counts as many visits as it survived."""
+        """Explain a vote: each hypothesis counts the visits after which it was the current one."""
         assert isinstance(self.model, VotedModel)
         survived, codes = self.model.ballots(features)
         sides = np.where(codes[0] == chosen, 1.0, -1.0 if binary else 0.0)

@@ -1,4 +1,4 @@
-"""Two quantities of any set of rows: its margin, negative if it is not separable, and its total hinge loss.
+"""Two quantities of any set of rows: its margin, at most 0 if it is not separable, and its total hinge loss.
 
 The margin of a set is γ(D) = max over hyperplanes of min y f/‖w‖. For rows that no hyperplane separates it is
 −1/m, where m is the largest ‖w‖ with y f ≥ −1 on every row. That is a convex maximum over a polyhedron, attained
