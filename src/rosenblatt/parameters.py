@@ -425,6 +425,8 @@ def _check_average(name: str, value: object) -> None:
         check_count(name, value, least=0, most=MOST_VISITS_BEFORE)
 
 
+DEVICES = ("cpu", "cuda", "auto")
+"""Where hyperplanes can be trained."""
 MOST_VISITS_BEFORE = 10**12
 """Visits that an average may wait for; a record of a run holds as many."""
 
@@ -585,6 +587,13 @@ class PerceptronParameters(Declared):
         "every row in each pass; without `average`, `tol`, `early_stopping` and `stop_on_cycle`. With False, "
         "small sets are visited until 5·10⁸ values were read, before training may end on a plateau.",
     )
+    device: str = param(
+        "cpu",
+        'Where to train: on the CPU, on an NVIDIA GPU ("cuda", with CuPy), or on a GPU if one is there and can do '
+        'what is asked ("auto"). The bits are the same. A GPU trains dense rows in memory, two classes or '
+        '``multiclass="ovr"`` or "ovo", and keeps counts of the mistakes.',
+        one_of=DEVICES,
+    )
 
 
 class RelatedParameters(
@@ -604,6 +613,7 @@ class RelatedParameters(
     average: bool | int = fixed(False)
     stop_on_cycle: bool = fixed(False)
     decide: bool = fixed(False)
+    device: str = fixed("cpu")
 
 
 class OwnRuleParameters(
@@ -622,6 +632,7 @@ class OwnRuleParameters(
     margin: float = fixed(1.0)
     stop_on_cycle: bool = fixed(False)
     decide: bool = fixed(False)  # a proof of inseparability would not end the updates of such a rule
+    device: str = fixed("cpu")
     n_iter_no_change: int | None = param(
         5,
         "How many passes may go by before the updates of a pass fall by 2 %; then training ends on a plateau.",

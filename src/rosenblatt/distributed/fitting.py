@@ -53,6 +53,7 @@ ALONE = {
     "early_stopping": (False, "Set it to False, and validate with rosenblatt.distributed.score."),
     "stop_on_cycle": (False, "Set it to False."),
     "warm_start": (False, "Set it to False."),
+    "device": ("cpu", "Set it to 'cpu'."),
 }
 """Parameters that a distributed fit does not take, with the value they must have."""
 

@@ -61,6 +61,12 @@ def generator(random_state: Any) -> np.random.Generator:
     )
 
 
+def require_cpu(device: str) -> None:
+    """Require that a stream was not sent to a GPU."""
+    if device == "cuda":
+        raise ParameterError("device='cuda' trains by fit alone. Learn chunks and examples with device='cpu'.")
+
+
 def check_penalty(p: Any) -> None:
     """Require that the penalty of a perceptron suits its other parameters."""
     if p.penalty is None:
@@ -282,7 +288,7 @@ def _short(number: float) -> str:
 
 MAX_LISTED_ITEMS = 12
 BYTES_A_ROW = 40  # that choosing rows to hold out takes
-FREE_TO_CHANGE = {"max_iter", "max_time", "verbose", "n_jobs", "callbacks", "warm_start"}
+FREE_TO_CHANGE = {"max_iter", "max_time", "verbose", "n_jobs", "callbacks", "warm_start", "device"}
 """Parameters that do not change what a pass does, so that they may differ when a run resumes."""
 
 

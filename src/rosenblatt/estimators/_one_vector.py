@@ -95,9 +95,13 @@ class OneVector(Declared, ReadsTables, BaseEstimator):  # type: ignore[misc]
                 return [Part(features, targets, order.visits(epoch), loss)]
 
             with self._plan(n_visits, parts, features, known) as plan:
-                run = VectorFit(plan, start).run()
+                run = self._trained(plan, start)
             self._complete(run, features, made, known)
         return self
+
+    def _trained(self, plan: VectorPlan, start: State) -> VectorRun:
+        """Make the passes of a plan."""
+        return VectorFit(plan, start).run()
 
     def _goes_on(self, features: Features) -> bool:
         """Return whether a fit continues the last one, which needs the same features."""
@@ -251,7 +255,8 @@ class OneVector(Declared, ReadsTables, BaseEstimator):  # type: ignore[misc]
         if run is None:
             raise InputError("Files keep no record of the run. Call updates before saving.")
         mistakes = run.mistakes
-        assert mistakes is not None, "the recorder keeps them"
+        if mistakes is None:
+            raise InputError("A GPU keeps no record of the run, only counts. Train with device='cpu'.")
         return mistakes
 
     @property

@@ -38,6 +38,7 @@ class OnlineLearning(VisitingClassifier):
     """`partial_fit`, `learn_one` and `predict_one`."""
 
     _check_parameters: Any  # of `Declared`
+    device: str
     average: bool | int
     multiclass: str
     penalty: Any
@@ -273,6 +274,7 @@ class OnlineLearning(VisitingClassifier):
     def _rule_of_stream(self) -> tuple[Rule, float | None]:
         """Return the rule, and R if it uses one: given, or found by the fit that the stream goes on from."""
         self._check_parameters()
+        fitting.require_cpu(self.device)
         return fitting.make_rule(self, None, self.__dict__.get("_trace"))
 
     def _rule_to_go_on_by(self, stream: Stream) -> Rule:

@@ -10,17 +10,19 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import ClassifierTags
 
 from rosenblatt.codecs import StateSchema, require
-from rosenblatt.estimators._fitting import require_same_classes
+from rosenblatt.estimators._fitting import require_cpu, require_same_classes
 from rosenblatt.estimators._one_vector import VECTOR, VECTOR_FIT, OneVector, finite, without_run
 from rosenblatt.exceptions import LabelError, ShapeError
 from rosenblatt.learning.linear import loop_scores
+from rosenblatt.learning.one_vector import VectorPlan, VectorRun
 from rosenblatt.learning.state import State
 from rosenblatt.learning.stored_state import LABELS
 from rosenblatt.learning.stored_streams import require_names
 from rosenblatt.loops.layout import Sets
 from rosenblatt.loops.rules import Confidence, Passive, Rule
-from rosenblatt.parameters import POSITIVE, learned, or_infinite, param, positional
+from rosenblatt.parameters import POSITIVE, PerceptronParameters, learned, like, or_infinite, param, positional
 from rosenblatt.registry import built_in
+from rosenblatt.rooms import find
 from rosenblatt.rows.batch import as_weight
 from rosenblatt.rows.features import Features, is_sparse
 from rosenblatt.rows.labels import as_labels, list_classes, object_array
@@ -206,6 +208,12 @@ class MultilabelPerceptron(OneVector):
         "Training also ends when the mean number of updates of a visit has not fallen by `tol` for "
         "`n_iter_no_change` passes. None: when the number of updates has not fallen by 2 %.",
     )
+    device: str = like(
+        PerceptronParameters,
+        doc='Where to train: on the CPU, on an NVIDIA GPU ("cuda", with CuPy), or on a GPU if one is there and '
+        'can do what is asked ("auto"). The bits are the same. A GPU trains by the rule "perceptron" on dense '
+        "rows, and keeps no record of updates.",
+    )
     _classes: NDArray[Any] = learned()
 
     def __sklearn_tags__(self) -> Any:
@@ -240,6 +248,7 @@ class MultilabelPerceptron(OneVector):
 
         The first call needs all labels as `classes`, unless y is a matrix, which has a column for each of them.
         """
+        require_cpu(self.device)
         return self._partial_fit(X, y, sample_weight, classes)
 
     def learn_one(
@@ -250,6 +259,7 @@ class MultilabelPerceptron(OneVector):
         The first call needs all labels as `classes`. Names never met before become features, names left out are
         zero.
         """
+        require_cpu(self.device)
         return self._learn_one(x, [set(y)], sample_weight, classes)
 
     def predict_one(self, x: RowLike) -> set[Any] | None:
@@ -295,6 +305,12 @@ class MultilabelPerceptron(OneVector):
         """The labels."""
         self._require_fitted("classes_")
         return read_only(self._classes)
+
+    def _trained(self, plan: VectorPlan, start: State) -> VectorRun:
+        if self.device == "cpu":
+            return super()._trained(plan, start)
+        run: VectorRun = find("probes.fitting").fit_sets(self.device, plan, start)
+        return run
 
     def _start(self, n_features: int, known: dict[str, Any]) -> State:
         state = State.zero((len(known["_classes"]), n_features + 1), average=self.average)

@@ -68,6 +68,7 @@ class PNormPerceptron(Perceptron):
     init: Any = fixed("zero")
     margin: float = fixed(0.0)
     stop_on_cycle: bool = fixed(False)
+    device: str = fixed("cpu")
     bias: Any = param("unit", more="The bias is the weight of a constant feature.")
 
     @property

@@ -45,6 +45,7 @@ from rosenblatt.parameters import (
     learned,
 )
 from rosenblatt.registry import built_in, class_of, name_of
+from rosenblatt.rooms import find
 from rosenblatt.rows.batch import Batch, as_batch, require_two
 from rosenblatt.rows.reals import read_only
 from rosenblatt.stopping import interruptible
@@ -230,10 +231,17 @@ class PerceptronCore(PerceptronParameters, OnlineLearning):
             plan = replace(plan, ask=question(self, blocks, plan, start))
             if keeper is not None:
                 keeper.seed, keeper.held_out = drawn.seed, drawn.held_out
-            loop = PerceptronFit(visitor_of(blocks, plan, start.copy()), start, keeper)
-            if saved is not None:
-                restore(loop, saved)
-            run = loop.run()
+
+            def train() -> PerceptronRun:
+                loop = PerceptronFit(visitor_of(blocks, plan, start.copy()), start, keeper)
+                if saved is not None:
+                    restore(loop, saved)
+                return loop.run()
+
+            if self.device == "cpu":
+                run = train()
+            else:
+                run = find("probes.fitting").fit_machines(self.device, blocks, plan, start, keeper, train)
         if scaling is not None:
             run = replace(run, state=fold_state(run.state, scaling))
         drawn = drawn._replace(passes=drawn.passes + len(run.mistakes_per_pass))

@@ -280,6 +280,7 @@ class KernelPerceptron(PerceptronParameters, KernelSpace):
     n_jobs: int | None = fixed(None)
     stop_on_cycle: bool = fixed(False)
     decide: bool = fixed(False)
+    device: str = fixed("cpu")
     n_iter_no_change: int | None = param(
         None,
         "How many passes may go by before the mistakes of a pass fall by 2 %. Then training ends, if a number is "

@@ -146,7 +146,8 @@ class PassReport:
     mistakes, visits : int
         Mistakes and visits of this pass.
     loss : float
-        The mean of max(0, −y f) over the visits of the pass. The losses of several machines are added; if classes
+        The mean of max(0, −y f) over the visits of the pass; NaN where a GPU trains, which counts mistakes alone.
+        The losses of several machines are added; if classes
         are compared directly, y f is the lead over the best rival. Learners of other targets have the loss that
         their `tol` is about.
     validation_error : float or None

@@ -5,20 +5,18 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from contextlib import closing
-from typing import Literal, TypeAlias, TypeVar
+from typing import TypeVar
 
 from rosenblatt.exceptions import DeviceError
 from rosenblatt.probes.engine import Engine
 from rosenblatt.rooms import find
 
-Device: TypeAlias = Literal["cpu", "cuda", "auto"]
-DEVICES = ("cpu", "cuda", "auto")
 R = TypeVar("R")
 
 _told: set[str] = set()
 
 
-def open_engine(device: Device) -> Engine:
+def open_engine(device: str) -> Engine:
     """Return an engine: of the CPU, or of the GPU."""
     if device == "cuda":
         engine: Engine = find("probes.gpu").GpuEngine()
@@ -28,10 +26,13 @@ def open_engine(device: Device) -> Engine:
     return CpuEngine()
 
 
-def with_engine(device: Device, use: Callable[[Engine], R]) -> R:
+def with_engine(
+    device: str, use: Callable[[Engine], R], otherwise: Callable[[], R] | None = None, stacklevel: int = 4
+) -> R:
     """Call `use` with an engine, and close it; "auto" is the GPU, or where it cannot be used the CPU.
 
-    Training that a GPU has begun and cannot end is begun anew on the CPU. Each reason is said once.
+    Training that a GPU has begun and cannot end is begun anew on the CPU. Each reason is said once. `otherwise`,
+    if it is given, is called in place of `use` with the engine of the CPU.
     """
     if device == "auto":
         try:
@@ -40,6 +41,8 @@ def with_engine(device: Device, use: Callable[[Engine], R]) -> R:
         except DeviceError as error:
             if str(error) not in _told:
                 _told.add(str(error))
-                warnings.warn(f"{error} Meanwhile the CPU is used.", stacklevel=4)
+                warnings.warn(f"{error} Meanwhile the CPU is used.", stacklevel=stacklevel)
+    if otherwise is not None and device != "cuda":
+        return otherwise()
     with closing(open_engine("cuda" if device == "cuda" else "cpu")) as engine:
         return use(engine)

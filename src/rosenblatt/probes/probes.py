@@ -39,7 +39,7 @@ from rosenblatt.parameters import (
     optional,
     param,
 )
-from rosenblatt.probes.devices import DEVICES, Device, with_engine
+from rosenblatt.probes.devices import with_engine
 from rosenblatt.probes.engine import Engine, Matrix, Plan, Problems, Signs, widen
 from rosenblatt.probes.matrix import as_matrix, blocks_of
 from rosenblatt.probes.measuring import MAX_FOLDS, ProbeResult, as_signs, control_labels, deal_folds
@@ -220,11 +220,10 @@ class Probes(Declared, ReadsTables, BaseEstimator):  # type: ignore[misc]
         "Whether to decide if each problem is separable, as `rosenblatt.certify` does, within about the work of "
         "training. Rows that do not fit into a quarter of the free memory, or lie on a GPU, are not asked about.",
     )
-    device: Device = param(
-        "cpu",
-        'Where to train: on the CPU, on an NVIDIA GPU ("cuda", with CuPy), or on a GPU if there is one ("auto"). '
-        "The bits are the same.",
-        one_of=DEVICES,
+    device: str = like(
+        PerceptronParameters,
+        doc='Where to train: on the CPU, on an NVIDIA GPU ("cuda", with CuPy), or on a GPU if there is one '
+        '("auto"). The bits are the same.',
     )
     n_jobs: int | None = param(
         None,
