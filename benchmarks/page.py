@@ -71,7 +71,7 @@ CHAPTERS = {
     "threads": (
         "Two threads against one",
         "The machine has two cores, so 2× is the most there can be; the results have the same bits.",
-        ("cores",),
+        ("cores", "probes"),
     ),
     "scale": (
         "Machines, servers, the lab",
