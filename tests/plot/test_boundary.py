@@ -75,6 +75,25 @@ def test_the_six_points():
     assert not ax.get_title()
 
 
+def test_axes_of_other_units_have_their_own_scales():
+    """Ages beside incomes fill the picture; the line and the arrow lie in it, and the sides are right."""
+    X = np.array([[25, 20_000], [40, 30_000], [60, 40_000], [30, 60_000], [45, 70_000], [62, 80_000]], dtype=float)
+    y = np.array([-1, -1, -1, 1, 1, 1])
+    w, b = np.array([0.1, 0.0002]), -14.0
+    ax = boundary((w, b), X, y)
+    assert ax.get_aspect() == "auto"
+    low, high = np.transpose([ax.get_xlim(), ax.get_ylim()])
+    assert (np.ptp(X, axis=0) > 0.5 * (high - low)).all()
+    tail, tip = arrow(ax)
+    assert_allclose(signed_distance(tail, w, b), 0, atol=1e-9)
+    assert w @ (tip - tail) > 0
+    assert (low < tip).all()
+    assert (tip < high).all()
+    badges = {text.get_text(): np.array(text.get_position()) for text in ax.texts if text.get_text() in "+−"}
+    assert w @ badges["+"] + b > 0 > w @ badges["−"] + b
+    assert all((low < place).all() and (place < high).all() for place in badges.values())
+
+
 def test_everything_lies_in_the_view():
     X, y = load_six_points()
     ax = boundary((W, B), X, y)

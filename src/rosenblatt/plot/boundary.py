@@ -12,6 +12,7 @@ from rosenblatt.exceptions import LabelError, ParameterError, ShapeError
 from rosenblatt.geometry import decision, geometric_margin, normalise, project, signed_distance
 from rosenblatt.plot import style
 from rosenblatt.plot.plane import (
+    MAX_SPAN_RATIO,
     Line,
     View,
     corners,
@@ -107,20 +108,24 @@ def boundary(
 
     ax = style.axes(ax, (6.4, 4.6))
     line = (w, b) if w.any() else None
-    view = view_of(table, line) if view is None else view
-    ax.set(xlim=view[0], ylim=view[1], aspect="equal")
+    scale = _scale_of(table) if view is None else np.ones(2)
+    scaled_line = None if line is None else (w * scale, b)
+    scaled_view = view_of(table / scale, scaled_line) if view is None else view
+    (x0, x1), (y0, y1) = (np.array(scaled_view) * scale[:, None]).tolist()
+    view = (x0, x1), (y0, y1)
+    ax.set(xlim=view[0], ylim=view[1], aspect="equal" if scale.min() == scale.max() else "auto")
     draw_points(ax, table, sign, (style.of_class(classes[1]), style.of_class(classes[0])))
     if wrong.any():
         draw_rings(ax, table[wrong], len(table), "misclassified")
-    if line is None:
+    if line is None or scaled_line is None:
         ax.set_title("w = 0: there is no boundary", fontsize=style.NORMAL_FONT_POINTS)
     else:
         draw_line(ax, line, view)
         if band and len(table) and not wrong.any():
             draw_band(ax, line, float(geometric_margin(table, sign, *line).min()), view)
         if shade:
-            _draw_sides(ax, line, view, table)
-        _draw_normal(ax, line, view, table)
+            _draw_sides(ax, scaled_line, scaled_view, table / scale, scale)
+        _draw_normal(ax, scaled_line, scaled_view, table / scale, scale)
     style.tidy(ax, *(feature_names or style.plane_names(features.names)))
     style.legend_beside(ax)
     return ax
@@ -315,7 +320,13 @@ def _classes(model: Any, y: ColumnLike, n_rows: int) -> NDArray[Any]:
     return classes
 
 
-def _draw_sides(ax: Axes, line: Line, view: View, X: Floats) -> None:
+def _scale_of(X: Floats) -> Floats:
+    """Return the units of both axes: the spans of the points where they differ widely, else 1."""
+    spans = np.ptp(X, axis=0) if len(X) else np.ones(2)
+    return spans if spans.max() > MAX_SPAN_RATIO * spans.min() > 0 else np.ones(2)
+
+
+def _draw_sides(ax: Axes, line: Line, view: View, X: Floats, scale: Floats) -> None:
     """Tint the half-planes, and put the sign of each into its emptiest corner."""
     rim = corners(view)
     middle, inset = np.mean(view, axis=1), 0.055 * np.ptp(view, axis=1).min()
@@ -324,16 +335,16 @@ def _draw_sides(ax: Axes, line: Line, view: View, X: Floats) -> None:
         region = cut(rim, side * signed_distance(rim, *line))
         if len(region) < 3:
             continue
-        ax.fill(*region.T, color=colour, alpha=0.09, linewidth=0, zorder=0)
+        ax.fill(*(region * scale).T, color=colour, alpha=0.09, linewidth=0, zorder=0)
         room = np.minimum(_clearance(badges, X), side * signed_distance(badges, *line))
         if room.max() > 0:
-            x, y = badges[np.argmax(room)]
+            x, y = badges[np.argmax(room)] * scale
             disc: dict[str, Any] = {"boxstyle": "circle,pad=0.15", "facecolor": colour, "edgecolor": "none"}
             look: dict[str, Any] = {"color": "white", "weight": "bold", "ha": "center", "va": "center"}
             ax.text(x, y, text, fontsize=style.NORMAL_FONT_POINTS, bbox=disc, zorder=3, **look)
 
 
-def _draw_normal(ax: Axes, line: Line, view: View, X: Floats) -> None:
+def _draw_normal(ax: Axes, line: Line, view: View, X: Floats, scale: Floats) -> None:
     """Draw w from the line, near its middle but where its label has room."""
     from matplotlib.patheffects import withStroke
 
@@ -346,7 +357,7 @@ def _draw_normal(ax: Axes, line: Line, view: View, X: Floats) -> None:
     tails = ends[0] + np.outer(shares, ends[1] - ends[0])
     room = np.minimum(_clearance(tails + 0.2 * size * unit, X), _clearance(tails + 0.1 * size * unit, X))
     tail = tails[np.argmax(np.minimum(room, 0.08 * size))]  # the first that has enough room
-    tip = tail + 0.16 * size * unit
+    tail, tip = tail * scale, (tail + 0.16 * size * unit) * scale
     look = {"arrowstyle": "-|>,head_width=0.28,head_length=0.55", "color": style.INK, "linewidth": 1.8}
     ax.annotate("", tip, tail, arrowprops=look | {"shrinkA": 0, "shrinkB": 0}, zorder=6)
     x, y = (9 * unit).tolist()

@@ -12,6 +12,7 @@ from rosenblatt.exceptions import InputError, ParameterError, UndecidedError
 from rosenblatt.geometry import signed_distance
 from rosenblatt.plot import style
 from rosenblatt.plot.plane import (
+    MAX_SPAN_RATIO,
     View,
     convex_hull,
     corners,
@@ -40,9 +41,6 @@ if TYPE_CHECKING:
 # Pictures of certificates: the hulls of both classes, and the point in both or what lies between.
 #
 # Two features are drawn in the plane; one feature, or the distance from the hyperplane, as two strips on a line.
-
-MAX_SPAN_RATIO = 10
-"""Both axes have the same scale unless points are spread so many times wider along one of them."""
 
 
 def draw_hulls(ax: Axes, evidence: Evidence, names: Sequence[str]) -> Axes:

@@ -17,6 +17,8 @@ View: TypeAlias = tuple[tuple[float, float], tuple[float, float]]
 Line: TypeAlias = tuple[Floats, float]
 
 FEW_RINGS, MANY_RINGS = 60, 1000
+MAX_SPAN_RATIO = 10
+"""Both axes have the same scale unless points are spread so many times wider along one of them."""
 
 
 def view_of(X: Floats, line: Line | None = None, *, equal: bool = True) -> View:
