@@ -55,6 +55,8 @@ function Legend(): JSX.Element {
   const right = !python && visit.value !== null && visit.value.update < 0;
   const found = verdict.value;
   const proof = flat && !python && showProof.value && found.kind === "inseparable" && found.bias && !!found.point;
+  const moved = !python && !two && scale > 0 && visit.value !== null && visit.value.update >= 0;
+  const part = (of: number): string => (of < 1 ? `1/${num(1 / of)}` : num(of)); // always a power of two
   const widest = flat && !curved && showWidest.value && found.kind === "separable" && !!found.widest;
   const wrong = n <= 3000 && (python ? python.predicted.some((code, i) => code !== codeOf(rows.value, i)) : now && errors.value > 0);
   return (
@@ -63,7 +65,6 @@ function Legend(): JSX.Element {
       {drawnInPython.value && <span>regions: as Python predicts{!flat && (isPair.value ? ", with the other features at their mean" : ", on this plane through the mean of the points")}</span>}
       {now && <span><i class="line" /> {two ? (curved ? "curve now" : "line now") : "borders now"}</span>}
       {lines && isLineOutside.value && turns(state.value.w) && <span>the line lies outside the picture</span>}
-      {own && <span>each axis has its own scale, so right angles do not look right</span>}
       {band && <span><i class="band" /> {trainedA.value.rule.margin > 0 ? "margin" : "no point is nearer"}</span>}
       {right && <span><i class="ring right" style={{ borderColor: palette.value.right }} /> visited, right</span>}
       {lines && turns(state.value.w) && <span><i class="arrow" /> w</span>}
@@ -74,8 +75,10 @@ function Legend(): JSX.Element {
       {lines && (pocketed.value || (trainedB.value && laneB.pocketed.value)) && <span><i class="line pocket" /> pocket</span>}
       {!python && visit.value && visit.value.update >= 0 && <span><i class="ring" style={{ borderColor: palette.value.wrong }} /> {noun.value}</span>}
       {wrong && <span><i class="ring small" style={{ borderColor: palette.value.wrong }} /> wrong now</span>}
-      {!python && visit.value && scale > 0 && (scale < 1 || second < 1) && <span>arrows × {num(scale)}{second !== scale && `, second rule × ${num(second)}`}</span>}
+      {moved && <span><i class="arrow" /> w of a {run.value.scheme === "ovo" ? "pair" : "class"} that moved</span>}
+      {!python && visit.value && (two || moved) && scale > 0 && (scale < 1 || second < 1) && <span>arrows × {part(scale)}{second !== scale && `, second rule × ${part(second)}`}</span>}
       {!python && disputed.value?.includes(1) && <span><i class="frame" /> the two rules disagree</span>}
+      {own && <span>each axis has its own scale, so right angles do not look right</span>}
       {!flat && <span>{seen.value}</span>}
     </p>
   );

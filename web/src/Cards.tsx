@@ -280,7 +280,7 @@ function Combination(): JSX.Element | null {
   const found = verdict.value;
   if (found.kind !== "inseparable") return null;
   const all = rows.value;
-  const place = (i: number): string => vec(all.x.subarray(i * all.d, i * all.d + all.d), 4);
+  const place = (i: number): string => vec(all.x.subarray(i * all.d, i * all.d + all.d));
   if (!found.bias) {
     return <p class="sum"><code>{found.rows.map((i, k) => `${found.weights[k]}·(${num(all.y[i])})·${place(i)}`).join(" + ")} = 0</code></p>;
   }
@@ -304,12 +304,13 @@ function equation(w: readonly Fraction[], b: Fraction, features: readonly string
   const common = all.reduce((product, each) => (product * each.d) / gcd(product, each.d), 1n);
   const whole = all.map((each) => each.n * (common / each.d));
   const least = whole.reduce((g, each) => gcd(g, each < 0n ? -each : each), 0n);
-  const short = whole.every((each) => String(each / least).length <= 7);
+  const short = whole.every((each) => String(each / least).length <= 10);
   const terms = all
     .map((each, j) => [short ? new Fraction(whole[j] / least) : each, j < w.length ? features[j] : ""] as const)
     .filter(([value]) => value.sign !== 0)
     .map(([value, name], k) => {
-      const size = decimal(value.sign < 0 ? new Fraction(-value.n, value.d) : value);
+      const positive = value.sign < 0 ? new Fraction(-value.n, value.d) : value;
+      const size = short ? String(positive.n) : decimal(positive);
       const text = name && size === "1" ? name : `${size}${name && `·${name}`}`;
       return k === 0 ? (value.sign < 0 ? `−${text}` : text) : `${value.sign < 0 ? " − " : " + "}${text}`;
     });

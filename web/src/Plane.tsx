@@ -341,7 +341,7 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
     if (!element) return;
     const width = Math.round(element.clientWidth);
     const tall = innerWidth < 720 ? 0.8 : trainedB.value ? 0.95 : 0.78;
-    const most = narrow.value && lesson.value >= 0 ? Math.max(200, innerHeight * 0.33) : Math.max(240, innerHeight * 0.66); // above the sheet of a lesson
+    const most = narrow.value && lesson.value >= 0 ? Math.max(200, innerHeight * 0.33) : Math.max(240, Math.min(innerHeight * 0.66, narrow.value ? Infinity : innerHeight - 318)); // above the sheet of a lesson
     const height = Math.round(Math.min(width * tall, most));
     if (width > 0 && (width !== size.peek()[0] || height !== size.peek()[1])) size.value = [width, height];
   };
@@ -643,10 +643,16 @@ function paint(context: CanvasRenderingContext2D, v: View, places: Float64Array,
         if (codeOf(all, i) === code && (!wrong || wrong[i] === bad)) draw(context, code, toX(v, places[2 * i]), toY(v, places[2 * i + 1]), r);
       }
       context.fillStyle = colourOf(code);
+      if (bad) {
+        // A rim around the outline, which keeps it apart from the colour of the class.
+        context.lineWidth = 6.6;
+        context.strokeStyle = p.wrong;
+        context.stroke();
+      }
       context.fill();
       if (all.n > 3000) continue; // outlines would hide the colours
-      context.lineWidth = bad ? 2.6 : 1.4;
-      context.strokeStyle = bad ? p.wrong : p.outline;
+      context.lineWidth = 1.4;
+      context.strokeStyle = p.outline;
       context.stroke();
     }
   }
@@ -702,7 +708,8 @@ function Over({ v, which, lane, w, quadratic, flat, at }: { v: View; which: "a" 
       parts.push(<Arrow from={origin} to={after} stroke={p.ink} width={3} />);
       if (Math.hypot(after[0] - origin[0], after[1] - origin[1]) > 12) {
         const size = Math.hypot(after[0] - origin[0], after[1] - origin[1]);
-        parts.push(<Words x={after[0] + ((after[0] - origin[0]) / size) * 12} y={after[1] + ((after[1] - origin[1]) / size) * 12 + 4} fill={p.ink} bold>w</Words>);
+        const [lx, ly] = [after[0] + ((after[0] - origin[0]) / size) * 12, after[1] + ((after[1] - origin[1]) / size) * 12 + 4];
+        parts.push(<Words x={Math.min(Math.max(lx, 10), v.width - 10)} y={Math.min(Math.max(ly, 14), v.height - 6)} fill={p.ink} bold>w</Words>);
       }
     }
   }
@@ -742,6 +749,7 @@ function Turns({ v, lane }: { v: View; lane: Lane }): JSX.Element | null {
 function arrowScale(v: View, lane: Lane): number {
   const { largest: longest } = lane.path.value;
   if (!(longest > 0) || played.value?.run.rows.d === 0) return 0;
-  const room = (0.4 * Math.min(v.width, v.height)) / Math.max(v.sx, v.sy) / longest;
+  const share = trainedB.value ? 0.3 : 0.4; // below the caption, where two planes have one
+  const room = (share * Math.min(v.width, v.height)) / Math.max(v.sx, v.sy) / longest;
   return 2 ** Math.min(0, Math.floor(Math.log2(room)));
 }

@@ -153,7 +153,7 @@ export function Setup(): JSX.Element {
           </label>
           <label class="field tall">
             <span>Label column, by name or number</span>
-            <input type="text" placeholder="found by its name, or the last" value={target.value} onInput={(event) => (target.value = event.currentTarget.value)} />
+            <input type="text" placeholder="by its name, or the last" value={target.value} onInput={(event) => (target.value = event.currentTarget.value)} />
           </label>
           <p class="row">
             <button type="button" onClick={() => take(pasted.value, "Your data", target.value)}>Use it</button>
@@ -167,7 +167,7 @@ export function Setup(): JSX.Element {
           </p>
         </details>
         {data.features.length <= 10 && (
-          <Choice label="Features" value={map} options={[["plain", data.features.length === 1 ? data.features[0] : "as they are"], ["quadratic", "and squares, products"]]} pick={(next) => change({ ...situation.value, map: next }, { keep: true })} />
+          <Choice label="Features" value={map} options={[["plain", data.features.length === 1 ? data.features[0] : "as they are"], ["quadratic", "with squares and products"]]} pick={(next) => change({ ...situation.value, map: next }, { keep: true })} />
         )}
         <UnitsSwitch />
       </section>

@@ -87,6 +87,7 @@ function Points(): JSX.Element {
           {visible.map((i) => {
             const right = python ? python.predicted[i] === codeOf(all, i) : mine ? isRight(all, rule, i, w) : predicted(all, rule, i, w) === codeOf(all, i);
             const short = mine && !right && rule.margin > 0 && isRight(all, { ...rule, margin: 0 }, i, w);
+            const tie = mine && !right && !short && predicted(all, rule, i, w) === codeOf(all, i);
             return (
               <tr key={i} class={`${i === current ? "current" : ""} ${i === selected.value ? "chosen" : ""}`} aria-current={i === current ? "step" : undefined}>
                 <th scope="row">{i + 1}</th>
@@ -95,7 +96,7 @@ function Points(): JSX.Element {
                 {all.d > columns && <td>…</td>}
                 {codes ? <td>{shown(situation.value.data.labels[codes(i)] ?? "?")}</td> : <td class="number">{num(score(all, i, w), 4)}</td>}
                 {!python && <td class="number">{counts[i]}</td>}
-                <td class={right ? "good" : short ? "" : "bad"}>{right ? "right" : short ? "right, but short of its margin" : "wrong"}</td>
+                <td class={right ? "good" : short ? "" : "bad"}>{right ? "right" : short ? "right, but short of its margin" : tie ? "a tie, so a mistake" : "wrong"}</td>
               </tr>
             );
           })}

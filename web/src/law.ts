@@ -234,7 +234,7 @@ function binaryLines(run: Run, law: Law | null, visit: Visit): Line[] {
   } else if (changed) lines.push({ name: "step", pieces: [`${num(visit.step)}, as it was recorded`] });
   if (!changed) return [...lines, { name: "weights", pieces: [weightsText(after, d, biased)] }];
   const [moved, shifted] = [new Writer(), new Writer()];
-  const sum = `w ← ${moved.vec(w.subarray(0, d), 4)} + ${moved.term(visit.step)}·${moved.term(y)}·${moved.vec(x, 4)}`;
+  const sum = `w ← ${moved.vec(w.subarray(0, d))} + ${moved.term(visit.step)}·${moved.term(y)}·${moved.vec(x)}`;
   const result = moved.vec(after.subarray(0, d));
   lines.push({ name: "update", pieces: [`${sum} ${moved.is} `, { result }] });
   if (beta > 0) lines.push({ name: "bias", pieces: equals(shifted, "", `b ← ${shifted.num(w[d])} + ${shifted.term(visit.step)}·${shifted.term(y)}${beta === 1 ? "" : `·${shifted.num(beta)}`}`, after[d]) });
@@ -296,7 +296,7 @@ function classLines(run: Run, law: Law | null, visit: Visit, machineName: (m: nu
   for (const [m, c] of moves) {
     const [write, bias] = [new Writer(), new Writer()];
     const part = (w: Float64Array): Float64Array => w.subarray(m * (d + 1), m * (d + 1) + d);
-    const sum = `w[${shown(machineName(m))}] ← ${write.vec(part(visit.before.w), 4)} ${c > 0 ? "+" : "−"} ${write.num(Math.abs(c))}·${write.vec(x, 4)}`;
+    const sum = `w[${shown(machineName(m))}] ← ${write.vec(part(visit.before.w))} ${c > 0 ? "+" : "−"} ${write.num(Math.abs(c))}·${write.vec(x)}`;
     const result = write.vec(part(visit.after.w));
     const b = visit.after.w[m * (d + 1) + d];
     lines.push({ name: "update", pieces: [`${sum} ${write.is} `, { result }, ...(beta > 0 ? [", ", ...equals(bias, "b", "", b)] : [])] });

@@ -165,15 +165,24 @@ export function liftedScore(vectors: Weights, c: number, x: number, y: number): 
   return sum;
 }
 
+/** Where regions of a grid meet, so that the borders of all of them are the same. */
+interface Shared {
+  /** Where a border crosses the edge between two corners, as a share of the way. */
+  readonly crossing: (i: number, j: number, k: number, l: number) => number;
+  /** Where more than two borders meet in the cell at a corner: the mean of their crossings, in corners of the grid. */
+  readonly joint: (i: number, j: number) => Corner | null;
+}
+
 /** The border of the part of a grid where f > 0, as one path, between the corners by straight lines. */
-export function outline(nx: number, ny: number, f: (i: number, j: number) => number, px: (i: number) => number, py: (j: number) => number): string {
+export function outline(nx: number, ny: number, f: (i: number, j: number) => number, px: (i: number) => number, py: (j: number) => number, shared?: Shared): string {
   // Corners beyond the edge are negative, so that every border is closed.
-  const at = (i: number, j: number): number => (i < 0 || j < 0 || i > nx || j > ny ? -1 : f(i, j));
+  const isBeyond = (i: number, j: number): boolean => i < 0 || j < 0 || i > nx || j > ny;
+  const at = (i: number, j: number): number => (isBeyond(i, j) ? -1 : f(i, j));
   const stride = nx + 4;
   const place = (i: number, j: number, k: number, l: number): [number, string] => {
     const [a, b] = [at(i, j), at(k, l)];
     const inside = (m: number, most: number): number => Math.min(Math.max(m, 0), most);
-    const t = a / (a - b);
+    const t = shared && !isBeyond(i, j) && !isBeyond(k, l) ? shared.crossing(i, j, k, l) : a / (a - b);
     const [x0, y0, x1, y1] = [px(inside(i, nx)), py(inside(j, ny)), px(inside(k, nx)), py(inside(l, ny))];
     const id = 2 * ((Math.min(j, l) + 1) * stride + Math.min(i, k) + 1) + (j === l ? 0 : 1);
     return [id, `${(x0 + t * (x1 - x0)).toFixed(1)} ${(y0 + t * (y1 - y0)).toFixed(1)}`];
@@ -181,6 +190,7 @@ export function outline(nx: number, ny: number, f: (i: number, j: number) => num
   // From each crossing of a border with an edge of the grid to the next one, with the inside always on the same hand.
   const next = new Map<number, number>();
   const where = new Map<number, string>();
+  const via = new Map<number, string>();
   for (let j = -1; j <= ny; j++) {
     for (let i = -1; i <= nx; i++) {
       const corners: Corner[] = [[i, j], [i + 1, j], [i + 1, j + 1], [i, j + 1]];
@@ -192,7 +202,10 @@ export function outline(nx: number, ny: number, f: (i: number, j: number) => num
       });
       crossed.forEach(({ out, place: [id, text] }, k) => {
         where.set(id, text);
-        if (out) next.set(id, crossed[(k + 1) % crossed.length].place[0]); // ways out and in alternate
+        if (!out) return;
+        next.set(id, crossed[(k + 1) % crossed.length].place[0]); // ways out and in alternate
+        const joint = i >= 0 && j >= 0 && i < nx && j < ny ? shared?.joint(i, j) : null;
+        if (joint) via.set(id, `L${px(joint[0]).toFixed(1)} ${py(joint[1]).toFixed(1)}`);
       });
     }
   }
@@ -201,7 +214,7 @@ export function outline(nx: number, ny: number, f: (i: number, j: number) => num
     const [start] = next.keys();
     let [id, loop] = [start, ""];
     while (next.has(id)) {
-      loop += `${loop ? "L" : "M"}${where.get(id)}`;
+      loop += `${loop ? "L" : "M"}${where.get(id)}${via.get(id) ?? ""}`;
       const to = next.get(id)!;
       next.delete(id);
       id = to;
@@ -211,25 +224,48 @@ export function outline(nx: number, ny: number, f: (i: number, j: number) => num
   return path;
 }
 
+/** The regions of a grid where each of some margins is the largest; a margin is a score less the highest other one. */
+export function regions(nx: number, ny: number, margins: readonly ArrayLike<number>[], px: (i: number) => number, py: (j: number) => number): string[] {
+  const place = (i: number, j: number): number => j * (nx + 1) + i;
+  const first = Uint8Array.from({ length: (nx + 1) * (ny + 1) }, (_, at) => margins.reduce((best, each, c) => (each[at] > margins[best][at] ? c : best), 0));
+  // Of the two classes that are first at the ends of an edge, each trails the other by its margin there.
+  const crossing = (i: number, j: number, k: number, l: number): number => {
+    const [from, to] = [place(i, j), place(k, l)];
+    const [behind, ahead] = [margins[first[to]][from], margins[first[from]][to]];
+    const t = behind / (behind + ahead);
+    return t >= 0 && t <= 1 ? t : 0.5;
+  };
+  const joint = (i: number, j: number): Corner | null => {
+    const corners: Corner[] = [[i, j], [i + 1, j], [i + 1, j + 1], [i, j + 1]];
+    let [x, y, count] = [0, 0, 0];
+    corners.forEach(([a, b], k) => {
+      const [c, d] = corners[(k + 1) % 4];
+      if (first[place(a, b)] === first[place(c, d)]) return;
+      const t = crossing(a, b, c, d);
+      [x, y, count] = [x + a + t * (c - a), y + b + t * (d - b), count + 1];
+    });
+    return count > 2 ? [x / count, y / count] : null;
+  };
+  return margins.map((_, c) => outline(nx, ny, (i, j) => (first[place(i, j)] === c ? 1 : -1), px, py, { crossing, joint }));
+}
+
 /** The regions of the picture in which Python's model predicts each class. */
 export function areas(v: View, { low, high, cells, margins }: Drawn): string[] {
   const x = (i: number): number => toX(v, low[0] + ((high[0] - low[0]) * i) / cells);
   const y = (j: number): number => toY(v, low[1] + ((high[1] - low[1]) * j) / cells);
   const of = (each: readonly number[], sign: number): string => outline(cells, cells, (i, j) => sign * each[j * (cells + 1) + i], x, y);
-  return margins.length === 1 ? [of(margins[0], -1), of(margins[0], 1)] : margins.map((each) => of(each, 1));
+  return margins.length === 1 ? [of(margins[0], -1), of(margins[0], 1)] : regions(cells, cells, margins, x, y);
 }
 
 /** The regions of the picture where each of some functions of the plane is the largest. */
-export function largest(v: View, k: number, f: (c: number, x: number, y: number) => number, cells = 90): string[] {
+export function largest(v: View, k: number, f: (c: number, x: number, y: number) => number, cells = 130): string[] {
   const step = Math.max(v.width, v.height) / cells;
-  const [nx, ny] = [Math.ceil(v.width / step), Math.ceil(v.height / step)];
-  const values = Array.from({ length: k }, (_, c) => Float64Array.from({ length: (nx + 1) * (ny + 1) }, (_, at) => f(c, fromX(v, (at % (nx + 1)) * step), fromY(v, Math.floor(at / (nx + 1)) * step))));
-  return values.map((own, c) => outline(nx, ny, (i, j) => {
-    const at = j * (nx + 1) + i;
-    let other = -Infinity;
-    for (let rival = 0; rival < k; rival++) if (rival !== c) other = Math.max(other, values[rival][at]);
-    return own[at] - other || (c === 0 ? Number.MIN_VALUE : -Number.MIN_VALUE);
-  }, (i) => i * step, (j) => j * step));
+  // A cell more on each side, so that the edge of the grid, where regions end, is not seen.
+  const [nx, ny] = [Math.ceil(v.width / step) + 2, Math.ceil(v.height / step) + 2];
+  const place = (i: number): number => (i - 1) * step;
+  const values = Array.from({ length: k }, (_, c) => Float64Array.from({ length: (nx + 1) * (ny + 1) }, (_, at) => f(c, fromX(v, place(at % (nx + 1))), fromY(v, place(Math.floor(at / (nx + 1)))))));
+  const margins = values.map((own, c) => own.map((score, at) => score - values.reduce((most, each, rival) => (rival === c ? most : Math.max(most, each[at])), -Infinity)));
+  return regions(nx, ny, margins, place, place);
 }
 
 /** The part of the picture where each class has the highest score: the picture, cut by one line for each rival. */

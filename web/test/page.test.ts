@@ -11,6 +11,7 @@ import { plain, stepLines } from "../src/law.ts";
 import { proofOf } from "../src/proof.ts";
 import { PLAIN } from "../src/setup.ts";
 import { fromHash, fromPlain, toHash } from "../src/share.ts";
+import { regions } from "../src/view.ts";
 import { apart, decimal, num } from "../src/words.ts";
 
 const scene = (): Scene => ({ situation: situation.value, a: trainedA.value, b: trainedB.value, position: here.value, verdict: verdict.value, bound: bound.value });
@@ -368,4 +369,24 @@ test("a choice of data leaves the feature map, an edit keeps it", () => {
   setData(EXAMPLES["xor"].make());
   assert.equal(situation.value.map, "plain");
   assert.equal(kind(), "inseparable");
+});
+
+test("regions of three or more classes fill a grid: no gap between them, none over another", () => {
+  const [nx, ny, k] = [23, 17, 5];
+  for (let seed = 0; seed < 8; seed++) {
+    const slopes = Array.from({ length: k }, (_, c) => [Math.sin(7 * c + seed), Math.cos(3 * c + 2 * seed), Math.sin(c * c + 5 * seed)]);
+    const scores = slopes.map(([a, b, bend]) => Float64Array.from({ length: (nx + 1) * (ny + 1) }, (_, at) => {
+      const [x, y] = [(at % (nx + 1)) / nx - 0.5, Math.floor(at / (nx + 1)) / ny - 0.5];
+      return a * x + b * y + bend * x * y * 3;
+    }));
+    const margins = scores.map((own, c) => own.map((each, at) => each - Math.max(...scores.filter((_, rival) => rival !== c).map((rival) => rival[at]))));
+    const paths = regions(nx, ny, margins, (i) => 1000 * i, (j) => 1000 * j);
+    assert.ok(paths.filter(Boolean).length >= 3);
+    // Each loop has its inside on the same hand, so that holes count as less.
+    const area = paths.join("").split("z").filter(Boolean).reduce((sum, loop) => {
+      const all = loop.slice(1).split("L").map((each) => each.split(" ").map(Number));
+      return sum + all.reduce((part, [x, y], i) => part + (x * all[(i + 1) % all.length][1] - all[(i + 1) % all.length][0] * y) / 2, 0);
+    }, 0);
+    assert.ok(Math.abs(Math.abs(area) / (nx * ny * 1e6) - 1) < 1e-6, `seed ${seed}: ${area / 1e6} of ${nx * ny}`);
+  }
 });
