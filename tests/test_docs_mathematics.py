@@ -4,6 +4,7 @@ Examples on pages are run by `test_docs`. Here are the sentences around them: ea
 Numbers in sentences are read from the page.
 """
 
+import json
 import re
 import warnings
 from fractions import Fraction
@@ -613,6 +614,34 @@ def test_standardised_columns_differ_by_less_than_the_factor_that_warns():
         scale = np.sqrt((column[column != 0] ** 2).mean())
         assert 1.0 - 1e-12 <= scale <= np.sqrt(10) + 1e-12
     assert "Standardised rows never warn." in page("do/scaling")
+
+
+@pytest.mark.parametrize(
+    ("how", "plain"),
+    [
+        ({}, True),
+        ({"average": True}, True),
+        ({"average": 50}, False),
+        ({"penalty": "l2"}, False),
+        ({"penalty": "l2", "average": True}, False),
+    ],
+    ids=str,
+)
+def test_weights_are_read_from_a_model_file_as_the_page_says(how, plain, tmp_path):
+    from safetensors import safe_open
+
+    X, y = rb.datasets.make_separable(60, 3, margin=0.02, flip=0.1, seed=3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        clf = rb.Perceptron(alpha=0.01, max_iter=5, decide=False, **how).fit(X, y)
+    rb.save(clf, tmp_path / "m.model")
+    with safe_open(tmp_path / "m.model", "np") as file:
+        state = json.loads(file.metadata()["rosenblatt"])["state"]["state"]
+        arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    weights = arrays[state["w"]] - (arrays[state["u"]] / state["visits"] if state["u"] else 0.0)
+    assert (state["shrunk"] is None and "averaging" not in state) == plain
+    assert np.allclose(weights, np.append(clf.coef_, clf.intercept_)) == plain
+    assert "where `shrunk` is null and there is no `averaging`" in page("look_up/model_files")
 
 
 def test_arrays_of_a_model_are_what_the_page_says():

@@ -294,3 +294,18 @@ def test_an_entry_point_is_found(installed, tmp_path, monkeypatch):
 def test_defaults_are_those_of_the_class():
     for name in ("Perceptron", "PassiveAggressiveClassifier"):
         assert dict(defaults_of(name)) == class_of(name)().get_params(deep=False)
+
+
+def test_a_command_trains_what_its_name_says():
+    made = {}
+    for name in (each for owner in BUILT_IN.values() for each in owner.commands):
+        cls, parameters = command(name)
+        made[name] = cls(**parameters).get_params(deep=False)
+        assert made[name].get("average", False) is name.startswith("averaged"), name
+    assert {name: made[name]["C"] == math.inf for name in ("pa", "pa1", "pa2")} == {
+        "pa": True,
+        "pa1": False,
+        "pa2": False,
+    }
+    assert [made[name]["loss"] for name in ("pa1", "pa2")] == ["hinge", "squared_hinge"]
+    assert [made[name]["rule"] for name in ("arow", "scw")] == ["arow", "scw"]
