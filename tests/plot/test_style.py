@@ -63,6 +63,7 @@ def test_names():
         "margins",
         "network",
         "neuron",
+        "probes",
         "regions",
         "trace",
     ]

@@ -149,6 +149,8 @@ RESULT = Record(
 def _link(held: dict[str, Any]) -> None:
     require_names(held)
     require(held["_weights"].shape == (len(held["_results"]), held["_width"] + 1), "weights and probes differ")
+    fold, most = held["folds_"], max((each.rows for each in held["_results"]), default=0)
+    require(fold is None or (len(fold) >= most and (fold >= -1).all()), "folds and probes differ")
 
 
 class Probes(Declared, ReadsTables, BaseEstimator):  # type: ignore[misc]
@@ -185,9 +187,8 @@ class Probes(Declared, ReadsTables, BaseEstimator):  # type: ignore[misc]
         "Probes",
         StateSchema(
             {"_weights": Array(ndim=2), "_width": Count(1), "_names": Maybe(Several(Text(), tuple)),
-             "_results": Several(RESULT)},
+             "_results": Several(RESULT), "folds_": Maybe(Array(dtypes=(np.int8,))), "device_": Text()},
             link=_link,
-            before=lambda held: {name: held[name] for name in ("_weights", "_width", "_names", "_results")},
         ),
     )  # fmt: skip
     folds: int | None = param(
