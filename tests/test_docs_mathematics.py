@@ -355,6 +355,16 @@ def test_what_is_said_of_ties_that_are_never_corrected():
     assert "how many rows on the hyperplane are predicted wrong" in page("understand/conventions")
 
 
+@pytest.mark.parametrize("step", [Fraction(1, 4), Fraction(1), Fraction(7, 4), Fraction(2)])
+def test_a_correction_of_a_filter_leaves_one_minus_mu_of_the_error(step):
+    taps, samples = [Fraction(1, 3), Fraction(-2), Fraction(0)], [Fraction(3), Fraction(1, 2), Fraction(-1)]
+    error = Fraction(5) - dot(taps, samples)
+    moved = [w + step * error * x / dot(samples, samples) for w, x in zip(taps, samples, strict=True)]
+    assert Fraction(5) - dot(moved, samples) == (1 - step) * error
+    assert (abs(1 - step) < 1) == (0 < step < 2)
+    assert "leaves $(1 - \\mu) \\, e$ of the error" in page("understand/adaptive_filters")
+
+
 # Beyond lines: understand/feature_maps, lifting, networks, certify
 
 

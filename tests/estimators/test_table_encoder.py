@@ -266,6 +266,14 @@ def test_what_is_no_table():
         encoder.transform(pl.from_pandas(THINGS).lazy())
 
 
+def test_the_weights_of_words_stay_in_partial_fit():
+    texts = ["win a prize", "see you at home", "a free prize"]
+    encoder = rb.TableEncoder(bits=10).fit(texts)
+    before = encoder.transform(texts).toarray()
+    encoder.partial_fit(["a prize", "a home"] * 20)
+    assert (encoder.transform(texts).toarray() == before).all()
+
+
 def test_partial_fit_accumulates():
     whole = rb.TableEncoder(missing="mean", scale=True, vocabulary=True, text=["note"], bits=4)
     whole = whole.set_params(weighting="count").fit(THINGS)
