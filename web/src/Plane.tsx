@@ -35,6 +35,9 @@ export const arrows = { a: signal(0), b: signal(0) };
 /** The picture as SVG text, for files. */
 export const pictures: { a: (() => string) | null } = { a: null };
 
+/** Pixels of the stroke below a wrong point, of which the outline covers the middle. */
+const RIM = 6.6;
+
 function sizeOf(n: number): number {
   return n <= 60 ? 6.5 : n <= 300 ? 5 : n <= 2000 ? 3.5 : 2.2;
 }
@@ -576,10 +579,12 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
     if (which !== "a") return;
     pictures.a = () => {
       const [vv, r] = [view.value, sizeOf(rows.value.n)];
+      const wrong = rows.value.n <= 3000 ? wrongRows(rows.value, trained.value.rule, now.value.w) : null;
       const shapes = Array.from({ length: rows.value.n }, (_, i) => {
         const [x, y] = at(i);
         const code = codeOf(rows.value, i);
-        return `<path d="${markPath(code, x, y, r)}" fill="${colourOf(code)}" stroke="${palette.value.outline}" stroke-width="1.3"/>`;
+        const rim = wrong?.[i] ? `<path d="${markPath(code, x, y, r)}" fill="none" stroke="${palette.value.wrong}" stroke-width="${RIM}"/>` : "";
+        return `${rim}<path d="${markPath(code, x, y, r)}" fill="${colourOf(code)}" stroke="${palette.value.outline}" stroke-width="1.3"/>`;
       });
       return `<svg xmlns="http://www.w3.org/2000/svg" width="${vv.width}" height="${vv.height}" viewBox="0 0 ${vv.width} ${vv.height}">${underRef.current?.innerHTML ?? ""}${shapes.join("")}${overRef.current?.innerHTML ?? ""}</svg>`;
     };
@@ -645,7 +650,7 @@ function paint(context: CanvasRenderingContext2D, v: View, places: Float64Array,
       context.fillStyle = colourOf(code);
       if (bad) {
         // A rim around the outline, which keeps it apart from the colour of the class.
-        context.lineWidth = 6.6;
+        context.lineWidth = RIM;
         context.strokeStyle = p.wrong;
         context.stroke();
       }
@@ -749,7 +754,7 @@ function Turns({ v, lane }: { v: View; lane: Lane }): JSX.Element | null {
 function arrowScale(v: View, lane: Lane): number {
   const { largest: longest } = lane.path.value;
   if (!(longest > 0) || played.value?.run.rows.d === 0) return 0;
-  const share = trainedB.value ? 0.3 : 0.4; // below the caption, where two planes have one
+  const share = trainedB.value ? 0.36 : 0.4; // below the caption, where two planes have one
   const room = (share * Math.min(v.width, v.height)) / Math.max(v.sx, v.sy) / longest;
   return 2 ** Math.min(0, Math.floor(Math.log2(room)));
 }
