@@ -387,6 +387,18 @@ def test_the_lemma_of_lifting(seed):
         assert dot(lifted, lifted) == a**2 * dot(row, row) + 1 - a**2
 
 
+@pytest.mark.parametrize(("bias", "square"), [("unit", 3), (None, 2)])
+def test_the_constant_is_lifted_and_counts_in_the_bound(bias, square):
+    X, y = rb.datasets.load_xor()
+    clf = rb.LiftedPerceptron(a=0.5, bias=bias, order="cyclic").fit(X, y)
+    a2 = Fraction(1, 4)  # the best v is 0: then each of four rows lacks all of the margin
+    bound = (a2 * square + 1 - a2) * (a2 / (1 - a2) * 4) / a2
+    assert clf.mistake_bound_ == pytest.approx(float(bound), abs=1e-9)
+    assert "which is lifted like the other features, and counts in $d$ and in $C$ below" in page(
+        "understand/lifting"
+    )
+
+
 @pytest.mark.slow
 def test_two_hidden_neurons_do_not_solve_xor_from_every_start():
     X, y = rb.datasets.load_xor()
