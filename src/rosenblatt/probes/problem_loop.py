@@ -139,7 +139,7 @@ def train_problems(
                         b[m] += c * rule.beta
                         if u is not None:
                             v[m] += c * (t0 + at_visit[q - 1]) * rule.beta
-                        ahead = 1  # mistakes often follow each other; this saves a twentieth of the time
+                        ahead = 1  # this saves about a twentieth of the time
                         break
     return -1, -1
 
