@@ -34,7 +34,9 @@ TEMPLATE = """<!DOCTYPE html>
 <thead><tr>{% for name in names %}<th class="t">{{ name.replace("_", " ") }}</th>{% endfor %}</tr></thead>
 <tbody>
 {% for row in rows %}
-<tr>{% for cell in row %}<td{% if names[loop.index0] in words %} class="t"{% endif %}>{{ cell }}</td>
+<tr>{% for cell in row %}{% if names[loop.index0] in words %}<td class="t">{{ cell }}</td>
+{% else %}<td>{{ cell.replace("-", "−") }}</td>
+{% endif %}
 {% endfor %}</tr>
 {% endfor %}
 </tbody></table></div>
@@ -63,7 +65,7 @@ MEANINGS = {
     "here and a low accuracy mean that the probe has memorised rows.",
     "control": "control is the accuracy for random labels on the same folds. selectivity is the difference: what "
     "the probe owes to the labels and not to its own capacity (Hewitt and Liang 2019).",
-    "separable": "separable says whether some hyperplane is right on all rows of a problem; this is proved. With "
+    "separable": "separable says whether some hyperplane is right on all rows of a problem; yes and no are proved. With "
     "hardly more rows than features, random labels are separable too (Cover 1965).",
 }
 
