@@ -168,9 +168,9 @@ class Probes(Declared, ReadsTables, BaseEstimator):  # type: ignore[misc]
     names_ : list of str
         The names of the problems.
     folds_ : ndarray of int8, shape (n_rows,), or None
-        The fold of each row, after `fit`.
+        The fold of each row.
     device_ : str
-        What was trained on, after `fit`.
+        What was trained on.
 
     Examples
     --------

@@ -65,8 +65,8 @@ MEANINGS = {
     "here and a low accuracy mean that the probe has memorised rows.",
     "control": "control is the accuracy for random labels on the same folds. selectivity is the difference: what "
     "the probe owes to the labels and not to its own capacity (Hewitt and Liang 2019).",
-    "separable": "separable says whether some hyperplane is right on all rows of a problem; yes and no are proved. With "
-    "hardly more rows than features, random labels are separable too (Cover 1965).",
+    "separable": "separable says whether some hyperplane is right on all rows of a problem; yes and no are "
+    "proved. With hardly more rows than features, random labels are separable too (Cover 1965).",
 }
 
 
