@@ -232,16 +232,17 @@ class PerceptronCore(PerceptronParameters, OnlineLearning):
             if keeper is not None:
                 keeper.seed, keeper.held_out = drawn.seed, drawn.held_out
 
-            def train() -> PerceptronRun:
+            def begin() -> PerceptronFit:
                 loop = PerceptronFit(visitor_of(blocks, plan, start.copy()), start, keeper)
                 if saved is not None:
                     restore(loop, saved)
-                return loop.run()
+                return loop
 
             if self.device == "cpu":
-                run = train()
+                run: PerceptronRun = begin().run()
             else:
-                run = find("probes.fitting").fit_machines(self.device, blocks, plan, start, keeper, train)
+                fit_machines = find("probes.fitting").fit_machines
+                run = fit_machines(self.device, blocks, plan, start, keeper, lambda: begin().run())
         if scaling is not None:
             run = replace(run, state=fold_state(run.state, scaling))
         drawn = drawn._replace(passes=drawn.passes + len(run.mistakes_per_pass))
