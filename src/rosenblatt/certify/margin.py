@@ -23,8 +23,7 @@ from rosenblatt.certify.rationals import exact, root_above, root_below
 from rosenblatt.certify.time_limit import Clock, Unsettled
 from rosenblatt.exceptions import NotSeparableError, TrainingOverflowError
 from rosenblatt.rows.batch import Batch
-from rosenblatt.rows.features import Features, as_rows
-from rosenblatt.rows.reals import read_only
+from rosenblatt.rows.features import Features, as_rows, read_only
 from rosenblatt.typing import Floats, Ints
 
 # These limit the exact method, and decide nothing: beyond them the margin stays an interval.

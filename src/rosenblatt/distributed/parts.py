@@ -14,7 +14,7 @@ from rosenblatt.exceptions import NoRowsError
 from rosenblatt.learning.scaled import transform_blocks
 from rosenblatt.loops.layout import CSR
 from rosenblatt.rows.batch import Batch, as_batch
-from rosenblatt.rows.reals import read_only
+from rosenblatt.rows.features import read_only
 from rosenblatt.tables.blocks import Blocks, Change, MemoryBlocks
 from rosenblatt.tables.collect import collect
 from rosenblatt.tables.file_source import open_source

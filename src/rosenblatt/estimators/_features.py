@@ -26,8 +26,7 @@ from rosenblatt.exceptions import (
 )
 from rosenblatt.loops.layout import CSR, Rows, csr_take
 from rosenblatt.registry import name_of
-from rosenblatt.rows.features import Features, as_rows
-from rosenblatt.rows.reals import read_only
+from rosenblatt.rows.features import Features, as_rows, read_only
 from rosenblatt.tables.blocks import Blocks
 from rosenblatt.typing import Floats, MatrixLike
 

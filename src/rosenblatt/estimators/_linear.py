@@ -39,8 +39,8 @@ from rosenblatt.learning.stored_streams import CURVE, TRACE, link_online, online
 from rosenblatt.learning.stream import Stream
 from rosenblatt.learning.trace import Trace
 from rosenblatt.loops.rules import PLAIN, Rule
+from rosenblatt.rows.features import protect, read_only
 from rosenblatt.rows.labels import as_labels, is_column
-from rosenblatt.rows.reals import protect, read_only
 from rosenblatt.threads import using
 from rosenblatt.typing import ColumnLike, Floats, Ints, MatrixLike
 

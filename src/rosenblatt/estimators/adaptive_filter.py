@@ -23,9 +23,9 @@ from rosenblatt.loops._jit import inline, jit
 from rosenblatt.loops.dense import NARROW_LANES, WIDE_LANES, dot_narrow, dot_wide
 from rosenblatt.parameters import Declared, check_number, learned, param, positional
 from rosenblatt.registry import built_in
+from rosenblatt.rows.features import read_only
 from rosenblatt.rows.labels import as_signal, as_signals
 from rosenblatt.rows.memory import require_neurons
-from rosenblatt.rows.reals import read_only
 from rosenblatt.typing import Floats, Ints
 
 

@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from rosenblatt.calibration import DEFAULT_FOLDS, Calibration, fit_calibration, require_method, size_of
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.parameters import Declared, learned, param, positional
+from rosenblatt.rows.features import read_only
 from rosenblatt.rows.labels import encode_labels
-from rosenblatt.rows.reals import read_only
 from rosenblatt.threads import one_blas_thread, ordered, using
 from rosenblatt.typing import ColumnLike, Floats, Ints, MatrixLike
 

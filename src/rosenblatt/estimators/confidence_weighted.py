@@ -12,7 +12,7 @@ from rosenblatt.learning.stream import Stream
 from rosenblatt.loops.rules import Confidence, Rule, Variance
 from rosenblatt.parameters import POSITIVE, or_infinite, param
 from rosenblatt.registry import built_in
-from rosenblatt.rows.reals import read_only
+from rosenblatt.rows.features import read_only
 
 
 class ConfidenceWeightedClassifier(OwnRule):

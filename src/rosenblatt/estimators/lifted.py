@@ -30,7 +30,7 @@ from rosenblatt.margins.softest import Limits, squared_hinge_minimum
 from rosenblatt.parameters import RelatedParameters, fixed, param
 from rosenblatt.registry import built_in
 from rosenblatt.rows.batch import Batch, as_batch
-from rosenblatt.rows.reals import read_only
+from rosenblatt.rows.features import read_only
 from rosenblatt.stopping import interruptible
 from rosenblatt.typing import ColumnLike, Floats, MatrixLike
 

@@ -21,8 +21,8 @@ from rosenblatt.margins.widest import Unfinished, max_margin
 from rosenblatt.parameters import Declared, param
 from rosenblatt.registry import built_in
 from rosenblatt.rows.batch import Batch, as_batch
+from rosenblatt.rows.features import protect, read_only
 from rosenblatt.rows.memory import require_features
-from rosenblatt.rows.reals import protect, read_only
 from rosenblatt.typing import ColumnLike, MatrixLike
 
 MAX_PROOF_SECONDS = 5.0  # after which it stays with what floats could say

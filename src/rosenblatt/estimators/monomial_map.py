@@ -16,9 +16,8 @@ from rosenblatt.learning.stored_streams import require_names
 from rosenblatt.loops.layout import CSR
 from rosenblatt.parameters import Declared, learned, param, positional
 from rosenblatt.registry import built_in
-from rosenblatt.rows.features import as_rows, require_finite
+from rosenblatt.rows.features import as_rows, read_only, require_finite
 from rosenblatt.rows.memory import require_memory
-from rosenblatt.rows.reals import read_only
 from rosenblatt.tables.monomials import MONOMIALS, MOST_COLUMNS, WAY_OUT, Monomials, monomials_of
 from rosenblatt.typing import ColumnLike, Ints, MatrixLike
 

@@ -24,9 +24,8 @@ from rosenblatt.parameters import POSITIVE, PerceptronParameters, learned, like,
 from rosenblatt.registry import built_in
 from rosenblatt.rooms import find
 from rosenblatt.rows.batch import as_weight
-from rosenblatt.rows.features import Features, is_sparse
+from rosenblatt.rows.features import Features, is_sparse, read_only, show_value
 from rosenblatt.rows.labels import as_labels, list_classes, object_array
-from rosenblatt.rows.reals import read_only, show_value
 from rosenblatt.typing import ColumnLike, Floats, Ints, MatrixLike, RowLike, SparseMatrix
 
 # Several labels a row, as an indicator matrix or as sets.

@@ -16,8 +16,7 @@ from rosenblatt.exceptions import DataTypeError, InputError, NonFiniteError, Sha
 from rosenblatt.parameters import Declared, check_flag, learned, param
 from rosenblatt.registry import built_in
 from rosenblatt.rows.batch import are_mappings
-from rosenblatt.rows.features import Features, as_rows, is_sparse, require_finite
-from rosenblatt.rows.reals import read_only
+from rosenblatt.rows.features import Features, as_rows, is_sparse, read_only, require_finite
 from rosenblatt.tables.online_scaling import Figures, OnlineScaling, require_figures, too_large
 from rosenblatt.typing import ColumnLike, Floats, Ints, MatrixLike, RowLike
 

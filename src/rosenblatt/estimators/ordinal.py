@@ -26,9 +26,8 @@ from rosenblatt.loops.visits import rank_scores, ranks_of, replay_ranks
 from rosenblatt.parameters import fixed, learned, param
 from rosenblatt.registry import built_in
 from rosenblatt.rows.batch import Vocabulary
-from rosenblatt.rows.features import Features
+from rosenblatt.rows.features import Features, read_only
 from rosenblatt.rows.labels import as_labels, encode_labels
-from rosenblatt.rows.reals import read_only
 from rosenblatt.stopping import interruptible
 from rosenblatt.tables.blocks import Blocks
 from rosenblatt.tables.scaling import Scaling

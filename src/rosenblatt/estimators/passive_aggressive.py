@@ -25,9 +25,8 @@ from rosenblatt.loops.layout import Values
 from rosenblatt.loops.rules import Passive
 from rosenblatt.parameters import like, param
 from rosenblatt.registry import built_in
-from rosenblatt.rows.features import Features
+from rosenblatt.rows.features import Features, read_only
 from rosenblatt.rows.labels import as_measurements
-from rosenblatt.rows.reals import read_only
 from rosenblatt.typing import ColumnLike, Floats, MatrixLike, RowLike
 
 

@@ -47,7 +47,7 @@ from rosenblatt.parameters import (
 from rosenblatt.registry import built_in, class_of, name_of
 from rosenblatt.rooms import find
 from rosenblatt.rows.batch import Batch, as_batch, require_two
-from rosenblatt.rows.reals import read_only
+from rosenblatt.rows.features import read_only
 from rosenblatt.stopping import interruptible
 from rosenblatt.tables.blocks import Blocks
 from rosenblatt.threads import using

@@ -19,10 +19,9 @@ from rosenblatt.loops.visits import replay_pairs
 from rosenblatt.parameters import fixed, param
 from rosenblatt.registry import built_in
 from rosenblatt.rows.batch import as_weight
-from rosenblatt.rows.features import Features
+from rosenblatt.rows.features import Features, read_only
 from rosenblatt.rows.labels import as_measurements
 from rosenblatt.rows.pairs import as_groups, pairs_of
-from rosenblatt.rows.reals import read_only
 from rosenblatt.typing import ColumnLike, Floats, MatrixLike
 
 

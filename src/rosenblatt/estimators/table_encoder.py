@@ -18,9 +18,8 @@ from sklearn.exceptions import NotFittedError
 from rosenblatt.exceptions import InputError, ParameterError, ShapeError
 from rosenblatt.parameters import Declared, check_flag, learned, param
 from rosenblatt.rows.batch import Chunk
-from rosenblatt.rows.features import Features, is_sparse
+from rosenblatt.rows.features import Features, is_sparse, read_only
 from rosenblatt.rows.memory import require_memory
-from rosenblatt.rows.reals import read_only
 from rosenblatt.tables.blocks import BLOCK_BYTES, Builder
 from rosenblatt.tables.file_source import ReadAgainError, Source
 from rosenblatt.tables.in_memory import learn_sparse, learn_table

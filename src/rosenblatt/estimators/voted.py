@@ -18,8 +18,7 @@ from rosenblatt.learning.vote import Hypotheses, VotedModel, VotedStream, hypoth
 from rosenblatt.parameters import RelatedParameters, fixed, param
 from rosenblatt.registry import built_in
 from rosenblatt.rows.batch import as_batch
-from rosenblatt.rows.features import Features
-from rosenblatt.rows.reals import read_only
+from rosenblatt.rows.features import Features, read_only
 from rosenblatt.stopping import interruptible
 from rosenblatt.typing import ColumnLike, Floats, Ints, MatrixLike, RowLike
 

@@ -32,8 +32,7 @@ from rosenblatt.learning.stream import Stream
 from rosenblatt.parameters import PerceptronParameters, fixed, learned, param, positional
 from rosenblatt.registry import built_in
 from rosenblatt.rows.batch import Batch, as_batch
-from rosenblatt.rows.features import Features, require_finite
-from rosenblatt.rows.reals import protect, read_only
+from rosenblatt.rows.features import Features, protect, read_only, require_finite
 from rosenblatt.stopping import interruptible
 from rosenblatt.typing import ColumnLike, Floats, Ints, MatrixLike, RowLike
 

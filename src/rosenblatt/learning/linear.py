@@ -16,8 +16,7 @@ from rosenblatt.exceptions import Message, NonFiniteError, PredictionOverflowErr
 from rosenblatt.learning.state import MetFeatures, State
 from rosenblatt.loops.layout import CSR, PAIR, Direct, Machines, Rows, Sides, Targets, oriented, part_of
 from rosenblatt.rows.batch import Batch
-from rosenblatt.rows.features import Features, require_finite, require_width
-from rosenblatt.rows.reals import read_only
+from rosenblatt.rows.features import Features, read_only, require_finite, require_width
 from rosenblatt.threads import in_parts, ordered
 from rosenblatt.typing import Floats, Ints, Reals
 

@@ -17,8 +17,8 @@ from rosenblatt.codecs import Count, Number, Record, Text
 from rosenblatt.exceptions import TrainingOverflowError
 from rosenblatt.loops.layout import CSR, Rows, Unsigned, oriented
 from rosenblatt.loops.rules import Averaging, Mean, Memory, Rule, Shrinking, Shrunk, memory_of
+from rosenblatt.rows.features import read_only
 from rosenblatt.rows.memory import require_memory, require_weights
-from rosenblatt.rows.reals import read_only
 from rosenblatt.typing import Floats, Ints
 
 __all__ = ["MIXING", "Mixing", "MixingWeights"]

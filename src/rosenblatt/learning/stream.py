@@ -28,9 +28,8 @@ from rosenblatt.loops.named_features import learn_named
 from rosenblatt.loops.passes import ONLY_ROW, learn_row, learn_row_by_machines
 from rosenblatt.loops.rules import Penalty, Rule, is_plain
 from rosenblatt.rows.batch import Batch
-from rosenblatt.rows.features import Features, require_finite
+from rosenblatt.rows.features import Features, read_only, require_finite
 from rosenblatt.rows.labels import as_labels, list_classes
-from rosenblatt.rows.reals import read_only
 from rosenblatt.typing import Floats, Ints
 
 # Class balance from running counts, for streams that cannot know the whole.

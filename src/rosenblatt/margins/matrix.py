@@ -15,8 +15,7 @@ import numpy as np
 from rosenblatt.loops.descent import bend
 from rosenblatt.loops.layout import CSR
 from rosenblatt.loops.sparse import weighted_gram
-from rosenblatt.rows.features import Features
-from rosenblatt.rows.reals import read_only
+from rosenblatt.rows.features import Features, read_only
 from rosenblatt.typing import Floats, Ints
 
 GRADIENT_PASSES = 50  # multiplications of a value that conjugate gradients take about

@@ -22,8 +22,7 @@ from rosenblatt.margins.newton import Newton, NewtonFirst
 from rosenblatt.margins.objective import Bias, Deadline, Iterate, Objective
 from rosenblatt.margins.stochastic import DescentSettings, batch, pad_bias, stochastic
 from rosenblatt.rows.batch import Batch
-from rosenblatt.rows.features import as_rows, require_finite
-from rosenblatt.rows.reals import show_value
+from rosenblatt.rows.features import as_rows, require_finite, show_value
 from rosenblatt.stopping import stop_if_interrupted
 from rosenblatt.typing import Floats, Ints
 

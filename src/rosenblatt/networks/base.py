@@ -46,9 +46,8 @@ from rosenblatt.parameters import (
     param,
 )
 from rosenblatt.rows.batch import Batch, as_weight, class_weights
-from rosenblatt.rows.features import Features, as_rows, require_finite
+from rosenblatt.rows.features import Features, as_rows, read_only, require_finite
 from rosenblatt.rows.labels import as_labels, as_measurements, encode_labels
-from rosenblatt.rows.reals import read_only
 from rosenblatt.typing import Floats, Ints, MatrixLike
 
 DEFAULT_BATCH_ROWS = 200

@@ -39,10 +39,9 @@ from rosenblatt.networks.multilayer_perceptron import LARGE_WEIGHT_COUNT, WEIGHT
 from rosenblatt.parameters import Declared, PerceptronParameters, learned, like, param, positional
 from rosenblatt.registry import built_in
 from rosenblatt.rows.batch import as_weight
-from rosenblatt.rows.features import Features, as_rows, require_finite
+from rosenblatt.rows.features import Features, as_rows, read_only, require_finite
 from rosenblatt.rows.labels import as_labels, as_measurements, encode_labels
 from rosenblatt.rows.memory import format_bytes, require_neurons
-from rosenblatt.rows.reals import read_only
 from rosenblatt.typing import ColumnLike, Floats, MatrixLike
 
 # A layer of neurons with random weights that are not trained.

@@ -42,9 +42,8 @@ from rosenblatt.parameters import (
 )
 from rosenblatt.registry import built_in
 from rosenblatt.rows.batch import vector_row
-from rosenblatt.rows.features import Features, as_rows, require_finite
+from rosenblatt.rows.features import Features, as_rows, read_only, require_finite
 from rosenblatt.rows.memory import require_neurons
-from rosenblatt.rows.reals import read_only
 from rosenblatt.stopping import interruptible
 from rosenblatt.typing import ColumnLike, Floats, Ints, MatrixLike, RowLike
 

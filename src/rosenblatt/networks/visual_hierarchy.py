@@ -27,8 +27,7 @@ from rosenblatt.networks.network_fit import (
 from rosenblatt.parameters import check_count, like, param, positional
 from rosenblatt.registry import built_in
 from rosenblatt.rows.batch import as_weight
-from rosenblatt.rows.features import as_rows, require_finite
-from rosenblatt.rows.reals import read_only
+from rosenblatt.rows.features import as_rows, read_only, require_finite
 from rosenblatt.stopping import interruptible
 from rosenblatt.typing import ColumnLike, Floats, MatrixLike
 

@@ -47,9 +47,8 @@ from rosenblatt.probes.training import Limits, Trained, train
 from rosenblatt.registry import built_in
 from rosenblatt.rooms import find
 from rosenblatt.rows.batch import Batch
-from rosenblatt.rows.features import Features
+from rosenblatt.rows.features import Features, read_only
 from rosenblatt.rows.memory import usual_memory
-from rosenblatt.rows.reals import read_only
 from rosenblatt.stopping import interruptible
 from rosenblatt.threads import one_blas_thread, ordered, using
 from rosenblatt.typing import Floats, Ints

@@ -22,9 +22,17 @@ from rosenblatt.exceptions import (
     WeightError,
 )
 from rosenblatt.loops.layout import CSR, Rows, Unsigned, csr_take
-from rosenblatt.rows.features import Features, as_rows
+from rosenblatt.rows.features import (
+    EXACT_BITS,
+    Features,
+    Place,
+    as_reals,
+    as_rows,
+    first_masked,
+    read_only,
+    show_value,
+)
 from rosenblatt.rows.labels import as_labels, encode_labels, list_classes, object_array
-from rosenblatt.rows.reals import EXACT_BITS, Place, as_reals, first_masked, read_only, show_value
 from rosenblatt.typing import ColumnLike, Floats, Ints, MatrixLike, Reals
 
 __all__ = ["Chunk", "Skipped"]

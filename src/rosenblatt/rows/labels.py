@@ -13,8 +13,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rosenblatt.exceptions import InputError, LabelError, NonFiniteError, ShapeError
-from rosenblatt.rows.features import as_rows, is_sparse
-from rosenblatt.rows.reals import ON_ITS_SIDE, Place, as_reals, first_masked, read_only, show_value, unreadable
+from rosenblatt.rows.features import (
+    ON_ITS_SIDE,
+    Place,
+    as_reals,
+    as_rows,
+    first_masked,
+    is_sparse,
+    read_only,
+    show_value,
+    unreadable,
+)
 from rosenblatt.typing import ColumnLike, Floats, Ints
 
 TEXT = {str, np.str_}

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 from rosenblatt.escaping import ShowsText
 from rosenblatt.evaluation import Seen, not_new
 from rosenblatt.exceptions import LabelError
+from rosenblatt.rows.features import read_only
 from rosenblatt.rows.labels import factorize, one_a_row
 from rosenblatt.rows.memory import require_memory
-from rosenblatt.rows.reals import read_only
 from rosenblatt.typing import Floats, Ints
 
 BYTES_A_PAIR = 64

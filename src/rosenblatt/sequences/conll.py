@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rosenblatt.exceptions import FormatError, InputError, ParameterError, Remedy
-from rosenblatt.rows.reals import read_only, show_value
+from rosenblatt.rows.features import read_only, show_value
 from rosenblatt.sequences.sentences import Corpus, TokenColumn
 from rosenblatt.tables.data_file import DataFile, expand
 from rosenblatt.tables.delimited_rows import LineBlocks

@@ -22,8 +22,8 @@ from rosenblatt.learning.plan import Predicts
 from rosenblatt.parameters import Declared, PerceptronParameters, check_count, like, param
 from rosenblatt.registry import built_in
 from rosenblatt.rows.batch import single_weight
+from rosenblatt.rows.features import read_only
 from rosenblatt.rows.labels import as_labels
-from rosenblatt.rows.reals import read_only
 from rosenblatt.sequences.sentence_problem import as_constraints, require_allowed
 from rosenblatt.sequences.sentences import (
     ItemVocabulary,

@@ -24,8 +24,8 @@ from rosenblatt.certify import check
 from rosenblatt.certify.rationals import common, exact
 from rosenblatt.certify.time_limit import PYTHON, Clock
 from rosenblatt.exceptions import LabelError, ParameterError
+from rosenblatt.rows.features import show_value
 from rosenblatt.rows.memory import require_memory
-from rosenblatt.rows.reals import show_value
 from rosenblatt.sequences.loop import MistakeLog, rival_gaps, visit_sentences, work_for
 from rosenblatt.sequences.sentences import SequenceRows, place_of
 from rosenblatt.typing import Floats, Ints

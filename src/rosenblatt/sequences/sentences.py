@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.exceptions import DataTypeError, InputError, LabelError, NonFiniteError, ParameterError, ShapeError
+from rosenblatt.rows.features import read_only, show_value
 from rosenblatt.rows.labels import as_labels
-from rosenblatt.rows.reals import read_only, show_value
 from rosenblatt.typing import Floats, Ints
 
 __all__ = ["Corpus", "TokenColumn"]

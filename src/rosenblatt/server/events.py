@@ -11,8 +11,7 @@ import msgspec
 import numpy as np
 
 from rosenblatt.loops.layout import CSR
-from rosenblatt.rows.features import Features, stack_rows
-from rosenblatt.rows.reals import read_only
+from rosenblatt.rows.features import Features, read_only, stack_rows
 
 __all__ = [
     "EraseEvent",

@@ -22,9 +22,8 @@ from rosenblatt.kernels.kernel_state import KernelState
 from rosenblatt.models.files import StoredModel, open_model, write_model
 from rosenblatt.models.streamed import StreamedLearner, read_streamed
 from rosenblatt.rows.batch import Vocabulary, are_mappings
-from rosenblatt.rows.features import Features, as_rows, require_finite
+from rosenblatt.rows.features import EXACT_BITS, Features, as_rows, read_only, require_finite
 from rosenblatt.rows.labels import list_classes
-from rosenblatt.rows.reals import EXACT_BITS, read_only
 from rosenblatt.server.events import LearnEvent, PackedRows, encode_event
 from rosenblatt.server.limits import LONGEST_LABEL, USUAL, RequestLimits, place_of
 from rosenblatt.server.messages import RequestError

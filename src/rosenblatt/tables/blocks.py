@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from rosenblatt.exceptions import FormatError, InputError, LabelError, ShapeError
 from rosenblatt.loops.layout import CSR, Rows, Unsigned
 from rosenblatt.rows.batch import Batch, Chunk
+from rosenblatt.rows.features import EXACT_BITS, read_only, show_value
 from rosenblatt.rows.labels import MOST_FRACTIONS, continuous, factorize, one_a_row, require_classes
-from rosenblatt.rows.reals import EXACT_BITS, read_only, show_value
 from rosenblatt.tables.file_source import Source
 from rosenblatt.tables.scaling import NOTHING, DataSummary, Facts, Statistics
 from rosenblatt.typing import Ints, Reals

@@ -19,9 +19,9 @@ from rosenblatt.atomic import replacing, writing_unnamed
 from rosenblatt.exceptions import FormatError, LabelError, ParameterError
 from rosenblatt.loops.layout import CSR, Rows
 from rosenblatt.rows.batch import Batch
+from rosenblatt.rows.features import read_only
 from rosenblatt.rows.labels import list_classes
 from rosenblatt.rows.memory import format_bytes, require_memory, usual_memory
-from rosenblatt.rows.reals import read_only
 from rosenblatt.tables.blocks import (
     BLOCK_BYTES,
     Blocks,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from rosenblatt.exceptions import FormatError, NoRowsError, ParameterError, Remedy
-from rosenblatt.rows.reals import show_value
+from rosenblatt.rows.features import show_value
 from rosenblatt.tables.data_file import DataFile, closed_on_error
 from rosenblatt.tables.delimited_rows import (
     BYTE_ORDER_MARK,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rosenblatt.exceptions import FormatError, Remedy
 from rosenblatt.loops.layout import CSR
 from rosenblatt.rows.batch import Chunk, Skipped
-from rosenblatt.rows.reals import read_only, show_value
+from rosenblatt.rows.features import read_only, show_value
 from rosenblatt.tables.dates import days_of, parts_of
 from rosenblatt.tables.recipe import TableRecipe, Words
 from rosenblatt.tables.scaling import mark_missing

@@ -11,9 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.exceptions import DataTypeError, InputError, LeftOutWarning, ParameterError, ShapeError
-from rosenblatt.rows.features import Features, as_rows, is_sparse, require_finite, require_table, stack_rows
-from rosenblatt.rows.frames import as_frame, frame_names
-from rosenblatt.rows.reals import show_value
+from rosenblatt.rows.features import (
+    Features,
+    as_frame,
+    as_rows,
+    frame_names,
+    is_sparse,
+    require_finite,
+    require_table,
+    show_value,
+    stack_rows,
+)
 from rosenblatt.tables.encoder import Encoder
 from rosenblatt.tables.reading import Options
 from rosenblatt.tables.recipe import ROLES, Recipe, SparseRecipe, TableRecipe

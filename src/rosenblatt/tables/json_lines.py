@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rosenblatt.exceptions import FormatError, NoRowsError, Remedy
-from rosenblatt.rows.reals import show_value
+from rosenblatt.rows.features import show_value
 from rosenblatt.tables.data_file import DataFile, closed_on_error
 from rosenblatt.tables.delimited_rows import LINE_END, Dialect, TextBlock, last_end, whole_rows
 from rosenblatt.tables.reading import Options

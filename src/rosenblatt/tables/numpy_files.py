@@ -22,7 +22,7 @@ from rosenblatt.escaping import printable
 from rosenblatt.exceptions import FormatError, Remedy
 from rosenblatt.loops.layout import CSR
 from rosenblatt.rows.batch import Chunk, Skipped
-from rosenblatt.rows.reals import read_only, real_dtype
+from rosenblatt.rows.features import read_only, real_dtype
 from rosenblatt.tables.data_file import BROKEN, DataFile, reason_of
 from rosenblatt.tables.reading import Options
 from rosenblatt.tables.recipe import TableRecipe

@@ -11,8 +11,7 @@ import numpy as np
 from rosenblatt.codecs import INTEGERS, Array, Codec, Flag, Maybe, Record, Several, require, same_length
 from rosenblatt.exceptions import InputError, NonFiniteError, PredictionOverflowError, ShapeError
 from rosenblatt.loops.layout import CSR, Rows
-from rosenblatt.rows.features import Features
-from rosenblatt.rows.reals import read_only
+from rosenblatt.rows.features import Features, read_only
 from rosenblatt.tables.recipe import NAME
 from rosenblatt.tables.scaling import Scaling
 from rosenblatt.typing import Floats, Ints

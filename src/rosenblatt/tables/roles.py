@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from rosenblatt.exceptions import FormatError, Message, ParameterError, Remedy, join_messages
-from rosenblatt.rows.reals import show_value
+from rosenblatt.rows.features import show_value
 from rosenblatt.tables.dates import Form, find_form, varying_parts
 from rosenblatt.tables.reading import Column, Options, runs_of
 from rosenblatt.tables.recipe import ROLES, Place, TableRecipe

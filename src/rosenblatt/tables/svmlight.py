@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rosenblatt.exceptions import FormatError, ParameterError
 from rosenblatt.loops.layout import CSR
 from rosenblatt.rows.batch import Chunk, Skipped
-from rosenblatt.rows.reals import read_only
+from rosenblatt.rows.features import read_only
 from rosenblatt.tables.data_file import DataFile
 from rosenblatt.tables.delimited_rows import LONGEST_LINE, PADDING_BYTES, LineBlocks
 from rosenblatt.tables.reading import Options, loop_pays

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.exceptions import FormatError, Message, Remedy, join_messages
+from rosenblatt.rows.features import show_value
 from rosenblatt.rows.memory import require_memory
-from rosenblatt.rows.reals import show_value
 from rosenblatt.tables.reading import THOUSANDS
 from rosenblatt.typing import Reals
 

@@ -25,10 +25,10 @@ from rosenblatt.exceptions import FormatError, ModelFileError, ParameterError, R
 from rosenblatt.models.files import StoredModel
 from rosenblatt.models.opened import OpenedModel
 from rosenblatt.rooms import find
+from rosenblatt.rows.features import as_frame, read_only
+from rosenblatt.rows.features import show_value as as_shown
 from rosenblatt.rows.labels import ContinuousLabelError
 from rosenblatt.rows.memory import require_features
-from rosenblatt.rows.reals import read_only
-from rosenblatt.rows.reals import show_value as as_shown
 from rosenblatt.tables.file_source import Source
 from rosenblatt.tables.reading import CORPUS_FORMATS, Missing, Options, named_corpus_format
 from rosenblatt.tables.recipe import Recipe, TableRecipe
@@ -358,8 +358,6 @@ def _is_table(data: Any) -> bool:
         return all(isinstance(each, Mapping) for each in data)
     if isinstance(data, str | os.PathLike | list | tuple | np.ndarray):
         return False
-    from rosenblatt.rows.frames import as_frame
-
     return as_frame(data, name="data") is not None
 
 
