@@ -103,8 +103,9 @@ def test_a_cache_is_in_the_folder_of_the_user_without_a_name(tmp_path, monkeypat
     blocks = [collect(source, memory=1000, block_bytes=300, log=said.append) for _ in range(2)]
     assert str(tmp_path / "caches" / "rosenblatt") in said[0]
     assert "more than 1 kB" in said[0]
-    assert all(np.array_equal(rows_of(each)[0], X) for each in blocks)
+    assert [each.counts.sum() for each in blocks] == [100, 100]  # reads all rows, which writes each cache
     assert type(getattr(blocks[0], "cached", blocks[0])) is CachedBlocks
+    assert all(np.array_equal(rows_of(each)[0], X) for each in blocks)
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert files == [source.path]
     gone = blocks.pop()
