@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, Normalizer, StandardScaler
 
@@ -212,6 +213,19 @@ def test_tables_of_numbers_and_categories(missing, scale, columns, learner):
         out = run_table(graph, each)
         assert out["label"].tolist() == model.predict(each).tolist()
         np.testing.assert_allclose(out["scores"], model.decision_function(each), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("scaler", [StandardScaler(), rb.OnlineScaler()], ids=["standard", "online"])
+@pytest.mark.parametrize("framed", [False, True], ids=["sparse_output", "set_output"])
+def test_encoders_of_dense_rows_before_a_scaler(framed, scaler):
+    model = make_pipeline(rb.TableEncoder(sparse_output=framed), clone(scaler), rb.Perceptron())
+    if framed:
+        model.set_output(transform="pandas")
+    table = TABLE[["size", "colour"]].fillna({"size": 0.0})
+    quietly(model.fit, table, KIND)
+    out = run_table(rb.to_onnx(model), table)
+    assert out["label"].tolist() == model.predict(table).tolist()
+    np.testing.assert_allclose(out["scores"], model.decision_function(table), rtol=1e-9, atol=1e-9)
 
 
 def test_tables_without_names_and_single_floats():

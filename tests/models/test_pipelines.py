@@ -217,6 +217,39 @@ def test_features_are_found_by_the_names_that_the_first_step_knows(models, tmp_p
         assert opened.predict(table.to_numpy()).tolist() == model.predict(table).tolist()
 
 
+@pytest.mark.parametrize("scaler", [StandardScaler(), rb.OnlineScaler()], ids=["standard", "online"])
+@pytest.mark.parametrize("framed", [False, True], ids=["sparse_output", "set_output"])
+def test_an_encoder_that_gives_dense_rows_gives_them_everywhere(framed, scaler, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    model = make_pipeline(rb.TableEncoder(sparse_output=framed, **ROLES), clone(scaler), rb.Perceptron())
+    if framed:
+        model.set_output(transform="pandas")
+    quietly(model.fit, THINGS, KIND)
+    wanted = model.decision_function(THINGS).tolist()
+    rb.save(model, "m")
+    loaded = rb.load("m")
+    assert loaded[0].sparse_output is False
+    assert scores(loaded, THINGS) == scores(model, THINGS)
+    path = written(THINGS, tmp_path / "t")
+    for each in (model, loaded, "m"):
+        assert [row.score for row in rb.explain(each, THINGS)] == wanted
+        assert rb.explain(each, THINGS)[0].names[:2] == ("size", "heavy")
+    THINGS.assign(label=KIND).to_csv("labelled.csv", index=False)
+    assert rb.evaluate("m", "labelled.csv").accuracy == model.score(THINGS, KIND)
+    assert predicted("m", path) == as_lines(model, THINGS)
+    rb.save(loaded, "again", provenance={"created": "then"})
+    rb.save(model, "m", provenance={"created": "then"})
+    assert Path("again").read_bytes() == Path("m").read_bytes()
+
+
+def test_the_layout_of_an_encoder_is_stored_as_it_is_now(tmp_path):
+    model = make_pipeline(rb.TableEncoder(sparse_output=False), rb.Perceptron()).fit(THINGS, KIND)
+    model[0].set_params(sparse_output=True)
+    rb.save(model, tmp_path / "m")
+    assert rb.load(tmp_path / "m")[0].sparse_output is True
+    assert rb.explain(model, THINGS)[0].names == rb.explain(tmp_path / "m", THINGS)[0].names
+
+
 def test_models_made_in_python_are_evaluated_on_labelled_files(models, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     model, _ = models["encoder"]

@@ -19,11 +19,10 @@ from rosenblatt.exceptions import InputError, ParameterError, ShapeError
 from rosenblatt.parameters import Declared, check_flag, learned, param
 from rosenblatt.rows.batch import Chunk
 from rosenblatt.rows.features import Features, is_sparse, read_only
-from rosenblatt.rows.memory import require_memory
 from rosenblatt.tables.blocks import BLOCK_BYTES, Builder
 from rosenblatt.tables.file_source import ReadAgainError, Source
 from rosenblatt.tables.in_memory import learn_sparse, learn_table
-from rosenblatt.tables.preparation import Encoding
+from rosenblatt.tables.preparation import Encoding, as_dense
 from rosenblatt.tables.reading import MISSING_RULES, MOST_BITS, Column, Options, runs_of
 from rosenblatt.tables.recipe import ROLES, Recipe, SparseRecipe, TableRecipe
 from rosenblatt.tables.scaling import Filling, Statistics, Transformation, Weighting, mark_missing
@@ -243,7 +242,7 @@ class TableEncoder(Declared, TransformerMixin, BaseEstimator):  # type: ignore[m
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Learn from a table, and return its features."""
         raw = self._fit(X)
-        return self._output(self.encoding_.features(raw), is_sparse(X))
+        return self._output(raw, is_sparse(X))
 
     def fit_files(self, *places: str | os.PathLike[str], **options: Any) -> Self:
         r"""Learn from files of any size, which are read once and never held in memory as a whole.
@@ -303,8 +302,7 @@ class TableEncoder(Declared, TransformerMixin, BaseEstimator):  # type: ignore[m
             Sparse unless all features are numbers, or `sparse_output` or ``set_output`` ask for dense ones.
         """
         self._require_fitted()
-        encoding = self.encoding_
-        return self._output(encoding.features(encoding.read(X)), is_sparse(X))
+        return self._output(self.encoding_.read(X), is_sparse(X))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the features: ``age``, ``colour=red``, ``text=free``, ``text#17``.
@@ -372,19 +370,11 @@ class TableEncoder(Declared, TransformerMixin, BaseEstimator):  # type: ignore[m
             return encoding.columns
         return tuple(name for name, _ in sorted(encoding.recipe.columns, key=lambda place: place[1]))
 
-    def _output(self, features: Features, shared: bool) -> Any:
+    def _output(self, raw: Features, shared: bool) -> Any:
         """Return features in the layout that was asked for; `shared` are those that may share memory with X."""
         check_flag("sparse_output", self.sparse_output)
-        native = _native(features, shared)
-        if isinstance(native, np.ndarray) or not self._is_dense():
-            return native
-        n_rows, width = native.shape
-        require_memory(
-            f"{n_rows:,} rows of {width:,} features as an array",
-            native.dtype.itemsize * n_rows * width,
-            "Keep them sparse (sparse_output=True, and no set_output), or choose fewer bits for text and hashes.",
-        )
-        return native.toarray()
+        features = self.encoding_.transformation.features(raw)
+        return _native(as_dense(features) if self._is_dense() else features, shared)
 
     def _is_dense(self) -> bool:
         """Return whether features that are mostly zero become arrays: frames hold nothing else."""
@@ -392,6 +382,13 @@ class TableEncoder(Declared, TransformerMixin, BaseEstimator):  # type: ignore[m
 
         kind = self.__dict__.get("_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
         return not self.sparse_output or kind != "default"
+
+    def _step(self) -> Encoding:
+        """Return the fitted state, with the layout that this encoder gives now."""
+        encoding, sparse = self.encoding_, not self._is_dense()
+        if bool((encoding.parameters or {}).get("sparse_output", True)) == sparse:
+            return encoding
+        return replace(encoding, parameters=encoding.encoder_parameters | {"sparse_output": sparse})
 
     def _require_fitted(self, attribute: str | None = None) -> None:
         if self.__sklearn_is_fitted__():

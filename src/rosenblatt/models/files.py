@@ -234,6 +234,8 @@ def take_apart(model: Any) -> tuple[Preparation, Any]:
                 "TableEncoder may come first, then StandardScaler, OnlineScaler, Normalizer(), MonomialMap and "
                 "VisualHierarchy. " + _advice(step)
             )
+        if steps and getattr(found, "columns", None) and not isinstance(found, HierarchyStep):
+            found = replace(found, columns=None)  # the names of its features come from the step before
         steps.append(found)
     return Preparation(tuple(steps)), learner
 
@@ -329,7 +331,7 @@ def _step_of(estimator: Any) -> Any:
     else:
         check_is_fitted(estimator)
     if isinstance(estimator, TableEncoder):
-        return estimator.encoding_
+        return estimator._step()
     if is_hierarchy:
         return HierarchyStep(estimator)
     if isinstance(estimator, OnlineScaler):

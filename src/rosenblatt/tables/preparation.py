@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,7 +13,8 @@ from rosenblatt.codecs import Array, Codec, Count, Flag, Maybe, Parameter, Recor
 from rosenblatt.exceptions import InputError, ShapeError
 from rosenblatt.loops.layout import CSR, Rows
 from rosenblatt.rows.batch import are_mappings
-from rosenblatt.rows.features import Features, as_rows, require_finite
+from rosenblatt.rows.features import Features, as_rows, read_only, require_finite
+from rosenblatt.rows.memory import require_memory
 from rosenblatt.tables.online_scaling import ONLINE_SCALING, OnlineScaling, Unscaled
 from rosenblatt.tables.recipe import NAME, RECIPE, Recipe, TableRecipe
 from rosenblatt.tables.scaling import (
@@ -37,6 +38,7 @@ __all__ = [
     "PreparationStep",
     "Standardisation",
     "UnitLength",
+    "as_dense",
     "encoding_of",
     "require_names",
 ]
@@ -160,12 +162,26 @@ class Encoding:
         return features
 
     def features(self, features: Features) -> Features:
-        """Return features filled, scaled and weighted."""
-        return self.transformation.features(features)
+        """Return features filled, scaled and weighted; dense ones if the `TableEncoder` gave such."""
+        done = self.transformation.features(features)
+        return done if (self.parameters or {}).get("sparse_output", True) else as_dense(done)
 
     def names(self, names: tuple[str, ...] | None = None) -> tuple[str, ...] | None:
         """Return the names of the features; None where they have only numbers."""
         return self.recipe.names(self.recipe.n_features)
+
+
+def as_dense(features: Features) -> Features:
+    """Return rows as an array of the same type, if there is memory for it."""
+    if not isinstance(features.rows, CSR):
+        return features
+    n_rows, width = features.n_rows, features.n_features
+    require_memory(
+        f"{n_rows:,} rows of {width:,} features as an array",
+        features.rows.data.itemsize * n_rows * width,
+        "Keep them sparse (sparse_output=True, and no set_output), or choose fewer bits for text and hashes.",
+    )
+    return replace(features, rows=read_only(features.native().toarray()))
 
 
 def _own_rows(features: Features, n_features: int) -> Rows:
