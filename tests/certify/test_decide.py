@@ -1,13 +1,20 @@
 """What is tried when: some of very many rows before all of them."""
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from rosenblatt import certify
 from rosenblatt.certify import InseparableVerdict, decide, problem
 from rosenblatt.certify.verdict import verdict
 from rosenblatt.rows.batch import as_batch
+from tests.certify import oracle
+from tests.shared.examples import examples
+from tests.shared.strategies import trained
 
 LAYOUTS = {"dense": np.asarray, "single": lambda X: np.asarray(X, np.float32), "sparse": csr_array}
 
@@ -86,3 +93,63 @@ def test_rows_that_matter_are_tried_next():
     assert isinstance(found, InseparableVerdict)
     assert far[0] in found.support
     assert far[0] in found.proof.support
+
+
+def indicators(n, zero):
+    """Return rows with one 1, at a feature of their class alone, but for some rows of zeros."""
+    r = np.random.default_rng(0)
+    X, y = np.zeros((n, 50)), np.arange(n) % 2
+    X[np.arange(n), r.integers(25, size=n) + 25 * y] = 1.0
+    X[zero] = 0.0
+    return X, y
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize(
+    ("n", "bias", "zero"), [(600, False, [7]), (6000, True, [5000, 5001]), (600, True, [30, 41])]
+)
+def test_where_only_rows_of_zeros_are_left_they_are_the_proof(layout, n, bias, zero):
+    X, y = indicators(n, zero)
+    given = LAYOUTS[layout](X)
+    for proof in ("exact", "verdict"):
+        found = certify(given, y, bias=bias, proof=proof, ties=False)
+        assert found.verdict == "inseparable"
+        assert sorted(found.support) == zero
+        assert found.integers == (1,) * len(zero)
+        assert found.verify(given, y)
+    fitted = trained(given, y, fit_intercept=bias)
+    assert fitted.stop_reason_ == "inseparable"
+    assert sorted(fitted.certificate_.support) == zero
+
+
+def test_zeros_that_are_stored_are_zeros():
+    X, y = indicators(600, [7])
+    given = csr_array(X)
+    X[:, 0] = X[:, 1] = 0.0
+    given.data[np.isin(given.indices, [0, 1])] = 0.0
+    given = given.copy()
+    assert given.nnz > np.count_nonzero(X)
+    found = certify(given, y, bias=False)
+    assert found.verdict == "inseparable"
+    assert found.verify(X, y)
+
+
+@st.composite
+def sparse_problems(draw):
+    """Draw few small integers in rows most of which are 0, and a side for each row."""
+    n, d = draw(st.integers(2, 10)), draw(st.integers(1, 4))
+    rows = st.one_of(st.just([0] * d), st.lists(st.sampled_from([0, 0, 0, 1, -1, 2]), min_size=d, max_size=d))
+    X = draw(st.lists(rows, min_size=n, max_size=n))
+    y = draw(st.lists(st.sampled_from([-1, 1]), min_size=n, max_size=n).filter(lambda y: len(set(y)) == 2))
+    return np.array(X, float), np.array(y)
+
+
+@settings(max_examples=examples(150))
+@given(sparse_problems(), st.booleans(), st.sampled_from(["exact", "verdict"]))
+def test_sparse_rows_with_zeros_are_decided_as_the_oracle_does(drawn, bias, proof):
+    X, y = drawn
+    truth = oracle.decide(oracle.Problem(X.tolist(), y.tolist(), bias))
+    with patch.object(decide, "SMALL_VALUES", 0), patch.object(decide, "EARLY_ROWS", 1):
+        found = certify(csr_array(X), y, bias=bias, proof=proof, ties=False)
+    assert (found.verdict == "separable") == (truth == "separable")
+    assert found.verify(X, y)

@@ -119,7 +119,14 @@ def _decide_peeled(
     """Decide by the rows left when forced ones are removed; None if the plane made of their proofs fails."""
     last = None
     if len(rows):
-        used = np.unique(problem.matrix.X[rows].indices) if problem.sparse else np.arange(problem.d)
+        used = np.arange(problem.d)
+        if problem.sparse:
+            left = problem.matrix.X[rows]
+            used = np.unique(left.indices[left.data != 0.0])
+        if not len(used):  # rows of zeros, of both sides if there is a bias
+            sides = (1.0, -1.0) if problem.bias else problem.y[rows[:1]]
+            zeros = [rows[np.argmax(problem.y[rows] == side)] for side in sides]
+            return Meeting(np.array(zeros), [1] * len(zeros))
         part = problem.some(rows, used)
         found = _decide(part, clock, None, exact=exact)
         if not isinstance(found, Plane):
