@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import _thread
 import json
-import sys
 import threading
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -213,74 +211,6 @@ def test_half_steps_run_on_the_cpu():
 
 
 # Without a GPU
-
-
-@pytest.fixture
-def fresh():
-    gpu._cupy.cache_clear()
-    yield
-    gpu._cupy.cache_clear()
-
-
-def test_a_missing_package_is_a_sentence(fresh, monkeypatch):
-    monkeypatch.setitem(sys.modules, "cupy", None)
-    with pytest.raises(DeviceError, match=r"needs CuPy, which is not installed\. .* or use device='cpu'"):
-        GpuEngine()
-
-
-class CUDARuntimeError(Exception):
-    """What CuPy raises, by its name."""
-
-
-def fake_cupy(monkeypatch, count):
-    def devices():
-        if count is None:
-            raise CUDARuntimeError("cudaErrorNoDevice: no CUDA-capable device is detected")
-        return count
-
-    runtime = SimpleNamespace(getDeviceCount=devices, CUDARuntimeError=CUDARuntimeError)
-    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=SimpleNamespace(runtime=runtime)))
-
-
-def test_a_missing_gpu_is_a_sentence(fresh, monkeypatch):
-    fake_cupy(monkeypatch, None)
-    with pytest.raises(DeviceError, match=r"No NVIDIA GPU can be used: cudaErrorNoDevice.* Use device='cpu'"):
-        GpuEngine()
-    gpu._cupy.cache_clear()
-    fake_cupy(monkeypatch, 0)
-    with pytest.raises(DeviceError, match="There is no NVIDIA GPU number 0: 0 were found"):
-        GpuEngine()
-
-
-@pytest.mark.parametrize(
-    ("error", "sentence"),
-    [
-        (CUDARuntimeError("cudaErrorMemoryAllocation: out of memory"), "memory of the GPU ran out while training"),
-        (CUDARuntimeError("cudaErrorDevicesUnavailable"), "The GPU failed while training: cudaErrorDevices"),
-        (gpu._BlasError("CUBLAS_STATUS_ALLOC_FAILED"), "memory of the GPU ran out"),
-    ],
-)
-def test_errors_of_cuda_are_sentences(error, sentence):
-    with pytest.raises(DeviceError, match=sentence), gpu._told("training"):
-        raise error
-
-
-def test_other_errors_are_not_called_errors_of_the_gpu():
-    with pytest.raises(ZeroDivisionError), gpu._told("training"):
-        raise ZeroDivisionError
-
-
-@pytest.mark.parametrize("k", [1, 16, 128, 700, 1024, 4096, 100_000])
-def test_shapes_fit_the_gpu(k):
-    shape = Shape.of(k)
-    assert 1 <= shape.groups <= gpu.MOST_GROUPS
-    assert shape.warps * shape.problems <= 16  # named barriers, and threads of a block
-    assert shape.tile is not None
-    pw, fw, _, nt = shape.tile
-    assert 32 * pw * fw <= 1024
-    assert 64 % (8 * nt * fw) == 0 or (8 * nt * fw) <= 64
-    memory = gpu.BLOCK * 64 * 4 + gpu.BLOCK * 8 + gpu.CHUNKS * 8 + shape.problems * gpu.BYTES_OF_A_PROBLEM
-    assert memory <= 227 * 1024
 
 
 def test_the_kernels_are_in_the_package():

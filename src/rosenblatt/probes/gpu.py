@@ -42,6 +42,7 @@ FEW = 2  # problems that are scored without cuBLAS
 STAGES, DEPTH, PITCH = 3, 32, 4  # of `update_tiles`
 BYTES_OF_A_PROBLEM = 32 * 8 + (BLOCK + BLOCK // 4) * 8 + 16  # `Shared` of `walk`
 NEVER = 2**62
+NOT_READY = 600  # of CUDA, about work that goes on
 MULTIPROCESSORS = 132  # of the GPU that shapes were measured on
 
 
@@ -289,6 +290,7 @@ class GpuEngine:
         self._graphs: dict[tuple[Any, ...], Any] = {}
         self._blas: list[_Blas] = []
         self._pool: ThreadPoolExecutor | None = None
+        self._crew: _Crew | None = None
         self.exact_scores = 0  # rows of problems that the bound left in doubt, for tests
 
     @property
@@ -313,13 +315,24 @@ class GpuEngine:
         self._group = min(GROUP, -(-self._rows // BLOCK) * BLOCK)
         self._visits = np.zeros(self._k, np.int64)
         self._negative_zero, self._starts_whole = False, True
-        with self._cupy.cuda.Device(self._device), _told("preparing the training"):
+        with self._working("preparing the training"):
             self._resident = self._plan_memory()
             self._allocate()
             self._put_rows()
             if begin is not None:
                 self._put_states(begin)
-        self._crew: _Crew | None = None
+
+    @contextmanager
+    def _working(self, what: str) -> Iterator[None]:
+        """Use the GPU; after an error or Ctrl-C it rests, and what is kept is the last whole pass."""
+        with _told(what), self._cupy.cuda.Device(self._device):
+            try:
+                yield
+            except BaseException:
+                self._crew = None
+                with suppress(Exception):
+                    self._cupy.cuda.Device().synchronize()
+                raise
 
     def _rooms(self, resident: bool) -> dict[str, tuple[tuple[int, ...], Any]]:
         """Return the shape and type of everything that is kept on the GPU, by name."""
@@ -454,24 +467,18 @@ class GpuEngine:
     def train_pass(self, active: Ints, order: Any | None) -> Ints:
         """Make one pass of the problems `active`; return the mistakes of each."""
         visits = int(self._visits[active[0]]) if len(active) else 0
-        with self._cupy.cuda.Device(self._device), _told("training"):
-            try:
-                crew = self._take(np.asarray(active, np.int64))
-                if order is not None:
-                    self._all["order"].set(np.ascontiguousarray(order).view(np.int64))
-                flags = self._flags(visits)
-                tiles = self._tiles(flags, visits)
-                shape = self._shape or crew.shape
-                kernels = _kernels(self._device, _macros(flags, shape if tiles else shape._replace(tile=None)))
-                runs = [self._graph(crew, kernels, shape, tiles, flags, a) for a in (0, 1)]
-                self._sweep(kernels, crew.count, order, visits, self._rows, lambda a: runs[a].launch(self._main))
-                self._check(order, visits)
-                counts = self._all["mistakes"][: crew.count].get().astype(np.int64)
-            except BaseException:
-                self._crew = None  # what is kept is the last whole pass
-                with suppress(Exception):
-                    self._cupy.cuda.Device().synchronize()
-                raise
+        with self._working("training"):
+            crew = self._take(np.asarray(active, np.int64))
+            if order is not None:
+                self._all["order"].set(np.ascontiguousarray(order).view(np.int64))
+            flags = self._flags(visits)
+            tiles = self._tiles(flags, visits)
+            shape = self._shape or crew.shape
+            kernels = _kernels(self._device, _macros(flags, shape if tiles else shape._replace(tile=None)))
+            runs = [self._graph(crew, kernels, shape, tiles, flags, a) for a in (0, 1)]
+            self._sweep(kernels, crew.count, order, visits, self._rows, lambda a: runs[a].launch(self._main))
+            self._check(order, visits)
+            counts = self._all["mistakes"][: crew.count].get().astype(np.int64)
             self.exact_scores += int(self._all["exacts"][: crew.count].sum())
             self._keep(crew)
         self._visits[active] += self._rows
@@ -725,7 +732,7 @@ class GpuEngine:
 
     def states(self) -> States:
         """Return copies of the states of all problems, on the host."""
-        with self._cupy.cuda.Device(self._device), _told("reading the weights"):
+        with self._working("reading the weights"):
             w = self._joined("W", "bias")
             return States(w, self._joined("U", "bias_sum") if self._plan.average else None, self._visits.copy())
 
@@ -738,33 +745,25 @@ class GpuEngine:
     def count_right(self, hypothesis: Floats, rows: slice | None = None) -> Ints:
         """Return how many of the rows that judge a problem it predicts right."""
         first, last, _ = (rows or slice(None)).indices(self._rows)
-        with self._cupy.cuda.Device(self._device), _told("judging"):
-            try:
-                crew = self._take(np.arange(self._k))
-                values = self._cupy.asarray(np.ascontiguousarray(hypothesis))
-                self._all["W"].fill(0.0)
-                self._all["W"][:, : self._d] = values[:, :-1]
-                self._all["bias"][:] = values[:, -1]
-                self._all["potential"].set(_potential(hypothesis, self._plan.rule.beta))
-                del values
-                shape = self._shape or crew.shape
-                flags = self._flags(0) | {"WHOLE": 0, "JUDGE": 1, "AVERAGE": 0}
-                kernels = _kernels(self._device, _macros(flags, shape))
-                self._cupy.cuda.Device().synchronize()
-                n, group = last, self._group // BLOCK
-                self._sweep(
-                    kernels,
-                    self._k,
-                    None,
-                    0,
-                    n,
-                    lambda a: self._blocks(kernels, self._k, shape, None, a, group),
-                    first,
-                    judge=True,
-                )
-                wrong, seen = (self._all[name].get().astype(np.int64) for name in ("mistakes", "seen"))
-            finally:
-                self._crew = None
+        with self._working("judging"):
+            crew = self._take(np.arange(self._k))
+            self._crew = None  # its weights make room for the hypothesis
+            values = self._cupy.asarray(np.ascontiguousarray(hypothesis))
+            self._all["W"].fill(0.0)
+            self._all["W"][:, : self._d] = values[:, :-1]
+            self._all["bias"][:] = values[:, -1]
+            self._all["potential"].set(_potential(hypothesis, self._plan.rule.beta))
+            del values
+            shape = self._shape or crew.shape
+            flags = self._flags(0) | {"WHOLE": 0, "JUDGE": 1, "AVERAGE": 0}
+            kernels = _kernels(self._device, _macros(flags, shape))
+            group = self._group // BLOCK
+
+            def judge(a: int) -> None:
+                self._blocks(kernels, self._k, shape, None, a, group)
+
+            self._sweep(kernels, self._k, None, 0, last, judge, first, judge=True)
+            wrong, seen = (self._all[name].get().astype(np.int64) for name in ("mistakes", "seen"))
         right: Ints = seen - wrong
         return right
 
@@ -778,8 +777,9 @@ class GpuEngine:
         self._all, self._graphs, self._blas, self._pool, self._crew = {}, {}, [], None, None
         self._parts, self._pinned = [], []
         if held:
-            self._cupy.get_default_memory_pool().free_all_blocks()
-            self._cupy.get_default_pinned_memory_pool().free_all_blocks()
+            with suppress(self._cupy.cuda.runtime.CUDARuntimeError):  # of a lost GPU, which was told already
+                self._cupy.get_default_memory_pool().free_all_blocks()
+                self._cupy.get_default_pinned_memory_pool().free_all_blocks()
 
 
 def error_factor(d: int) -> float:
@@ -802,6 +802,9 @@ def _potential(w: Floats, beta: float) -> Floats:
 
 
 def _wait(event: Any) -> None:
-    """Wait for work on the GPU, such that Ctrl-C is heard."""
-    while not event.done:
+    """Wait for work on the GPU; `Event.done` of CuPy is False for ever once the GPU is lost."""
+    runtime = _cupy().cuda.runtime
+    while (status := runtime.eventQuery(event.ptr)) == NOT_READY:
         time.sleep(5e-5)
+    if status:
+        raise runtime.CUDARuntimeError(status)

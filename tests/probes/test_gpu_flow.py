@@ -1,0 +1,142 @@
+"""What the engine of the GPU does around its kernels, on a CuPy without a GPU: failures, Ctrl-C, and memory."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+import rosenblatt as rb
+from rosenblatt.exceptions import DeviceError
+from rosenblatt.probes import devices, gpu
+from rosenblatt.probes.engine import Matrix, Plan, Problems
+from rosenblatt.probes.gpu import GpuEngine, Shape
+from tests.probes.fake_cupy import Blas, CUDARuntimeError, FakeCupy
+
+
+def some_rows(n=600, d=40, k=5):
+    random = np.random.RandomState(0)
+    return random.randn(n, d), np.where(random.randn(n, k) > 0, 1, -1).astype(np.int8)
+
+
+def begun(X, y, **options):
+    engine = GpuEngine(**options)
+    engine.start(Matrix((X,), str(X.dtype)), Problems(y, np.arange(y.shape[1])), Plan())
+    return engine
+
+
+KEPT = (gpu._cupy, gpu._cublas, gpu._kernels, gpu._tensor_cores_are_chains)
+
+
+@pytest.fixture
+def fresh():
+    """Forget what was found of CuPy, before and after a test."""
+    for each in KEPT:
+        each.cache_clear()
+    yield
+    for each in KEPT:
+        each.cache_clear()
+
+
+@pytest.fixture
+def cupy(fresh, monkeypatch):
+    """Put a CuPy in place that has no GPU."""
+    return install(monkeypatch)
+
+
+def install(monkeypatch, **options):
+    fake = FakeCupy(**options)
+    monkeypatch.setitem(sys.modules, "cupy", fake)
+    monkeypatch.setattr(gpu, "_cublas", Blas)
+    return fake
+
+
+def when(fake, event, act):
+    """Act once, the next time that something happens."""
+
+    def told(name):
+        if name == event:
+            fake.told = lambda name: None
+            return act()
+        return None
+
+    fake.told = told
+
+
+@pytest.mark.parametrize("resident", [True, False])
+@pytest.mark.parametrize("event", ["eventQuery", "walk", "record", "synchronize", "isfinite", "setDevice"])
+def test_a_lost_gpu_is_a_sentence_and_training_ends(cupy, event, resident):
+    engine = begun(*some_rows(), resident=resident)
+    when(cupy, event, cupy.lose)
+    with pytest.raises(DeviceError, match="The GPU failed while training: cudaErrorIllegalAddress"):
+        engine.train_pass(np.arange(5), None)
+    with pytest.raises(DeviceError, match="The GPU failed while reading the weights"):
+        engine.states()
+    engine.close()
+
+
+def test_the_engine_waits_for_work_that_goes_on(cupy):
+    engine, asked = begun(*some_rows()), []
+    cupy.told = lambda name: name == "eventQuery" and (asked.append(name) or (600 if len(asked) < 4 else 0))
+    engine.train_pass(np.arange(5), None)
+    assert len(asked) > 4
+    engine.close()
+
+
+@pytest.mark.parametrize("event", ["zeros", "eventQuery", "walk", "setDevice"])
+def test_auto_trains_on_the_cpu_after_a_gpu_was_lost(cupy, event, monkeypatch):
+    monkeypatch.setattr(devices, "_told", set())
+    X, y = some_rows(60, 4, 1)
+    when(cupy, event, cupy.lose)
+    with pytest.warns(UserWarning, match=r"The GPU failed while .* Meanwhile the CPU is used"):
+        probes = rb.Probes(folds=None, device="auto").fit(X, y)
+    assert probes.device_.startswith("the CPU")
+    np.testing.assert_array_equal(probes.coef_, rb.Probes(folds=None).fit(X, y).coef_)
+
+
+def test_a_missing_package_is_a_sentence(fresh, monkeypatch):
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    with pytest.raises(DeviceError, match=r"needs CuPy, which is not installed\. .* or use device='cpu'"):
+        GpuEngine()
+
+
+def test_a_missing_gpu_is_a_sentence(cupy):
+    cupy.lose(100)
+    with pytest.raises(DeviceError, match=r"No NVIDIA GPU can be used: cudaErrorNoDevice.* Use device='cpu'"):
+        GpuEngine()
+    cupy.lose(0)
+    cupy.cuda.runtime.getDeviceCount = lambda: 0
+    with pytest.raises(DeviceError, match="There is no NVIDIA GPU number 0: 0 were found"):
+        GpuEngine()
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (CUDARuntimeError(2), "memory of the GPU ran out while training"),
+        (CUDARuntimeError(46), "The GPU failed while training: cudaErrorDevices"),
+        (gpu._BlasError("CUBLAS_STATUS_ALLOC_FAILED"), "memory of the GPU ran out"),
+    ],
+)
+def test_errors_of_cuda_are_sentences(error, sentence):
+    with pytest.raises(DeviceError, match=sentence), gpu._told("training"):
+        raise error
+
+
+def test_other_errors_are_not_called_errors_of_the_gpu():
+    with pytest.raises(ZeroDivisionError), gpu._told("training"):
+        raise ZeroDivisionError
+
+
+@pytest.mark.parametrize("k", [1, 16, 128, 700, 1024, 4096, 100_000])
+def test_shapes_fit_the_gpu(k):
+    shape = Shape.of(k)
+    assert 1 <= shape.groups <= gpu.MOST_GROUPS
+    assert shape.warps * shape.problems <= 16  # named barriers, and threads of a block
+    assert shape.tile is not None
+    pw, fw, _, nt = shape.tile
+    assert 32 * pw * fw <= 1024
+    assert 64 % (8 * nt * fw) == 0 or (8 * nt * fw) <= 64
+    memory = gpu.BLOCK * 64 * 4 + gpu.BLOCK * 8 + gpu.CHUNKS * 8 + shape.problems * gpu.BYTES_OF_A_PROBLEM
+    assert memory <= 227 * 1024
