@@ -54,7 +54,7 @@ class FakeCupy(ModuleType):
         super().__init__("cupy")
         self.__file__, self.ndarray = "/nowhere/cupy/__init__.py", Array
         self.told = lambda name: None
-        self.status, self.launched, self.capturing = 0, [], None
+        self.status, self.launched, self.capturing, self.shared_memory = 0, [], None, {}
         fake = self
 
         class Device:
@@ -177,6 +177,7 @@ class Kernel:
 
     def __call__(self, grid, block, values, shared_mem=0):
         """Launch it, or note it for a graph."""
+        self.fake.shared_memory[self.name] = shared_mem
         if self.fake.capturing is None:
             self.run(values)
         else:

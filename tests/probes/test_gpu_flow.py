@@ -97,7 +97,7 @@ def test_auto_trains_on_the_cpu_after_a_gpu_was_lost(cupy, event, monkeypatch):
 
 def test_a_missing_package_is_a_sentence(fresh, monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", None)
-    with pytest.raises(DeviceError, match=r"needs CuPy, which is not installed\. .* or use device='cpu'"):
+    with pytest.raises(DeviceError, match=r"needs CuPy, which is not installed\. Install rosenblatt\[cuda13\]"):
         GpuEngine()
 
 
@@ -129,14 +129,86 @@ def test_other_errors_are_not_called_errors_of_the_gpu():
         raise ZeroDivisionError
 
 
-@pytest.mark.parametrize("k", [1, 16, 128, 700, 1024, 4096, 100_000])
-def test_shapes_fit_the_gpu(k):
-    shape = Shape.of(k)
+SHARED = {"8.0": 163 << 10, "8.6": 99 << 10, "9.0": 227 << 10}
+
+
+@pytest.mark.parametrize("capability", SHARED)
+@pytest.mark.parametrize("k", [1, 16, 128, 700, 1024, 1453, 4096, 100_000])
+def test_shapes_fit_the_gpu(k, capability):
+    shape = Shape.of(k, SHARED[capability])
     assert 1 <= shape.groups <= gpu.MOST_GROUPS
     assert shape.warps * shape.problems <= 16  # named barriers, and threads of a block
+    assert shape.problems >= 1
     assert shape.tile is not None
     pw, fw, _, nt = shape.tile
     assert 32 * pw * fw <= 1024
     assert 64 % (8 * nt * fw) == 0 or (8 * nt * fw) <= 64
-    memory = gpu.BLOCK * 64 * 4 + gpu.BLOCK * 8 + gpu.CHUNKS * 8 + shape.problems * gpu.BYTES_OF_A_PROBLEM
-    assert memory <= 227 * 1024
+    assert gpu.STAGES * gpu.DEPTH * (8 * nt * fw + gpu.PITCH) * 8 <= SHARED[capability]
+    assert 256 * 64 * 4 + 256 * 8 + 64 + shape.problems * (256 + 320 * 8 + 16) <= SHARED[capability]
+
+
+def test_a_small_gpu_walks_fewer_problems_at_a_time(fresh, monkeypatch):
+    asked = {}
+    for shared in (99 << 10, 227 << 10):
+        fake = install(monkeypatch, shared=shared)
+        gpu._cupy.cache_clear()
+        gpu._kernels.cache_clear()
+        engine = begun(*some_rows(300, 4, 2000))
+        engine.train_pass(np.arange(2000), None)
+        engine.close()
+        asked[shared] = fake.shared_memory["walk"]
+        assert asked[shared] <= shared
+    assert asked[99 << 10] < asked[227 << 10]
+
+
+def test_a_gpu_that_is_too_old_is_a_sentence(fresh, monkeypatch):
+    install(monkeypatch, capability="75")
+    with pytest.raises(DeviceError, match=r"GPU Fake has compute capability 7\.5, .* needs 8\.0 or more"):
+        GpuEngine()
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        RuntimeError(
+            "CuPy failed to load libnvrtc.so.13: OSError: libnvrtc.so.13: cannot open shared object file"
+        ),
+        RuntimeError("Failed to find CUDA headers. Please install the CUDA Toolkit."),
+        ImportError('Failure finding "libcublasLt.so.13": No such file'),
+        OSError("libcublas.so.13: cannot open shared object file"),
+    ],
+)
+@pytest.mark.parametrize("event", ["zeros", "RawModule", "take"])
+def test_a_missing_part_of_cuda_is_a_sentence(cupy, error, event, monkeypatch):
+    def fail():
+        raise error
+
+    X, y = some_rows(60, 4, 1)
+    when(cupy, event, fail)
+    with pytest.raises(DeviceError, match=r"lacks a part of CUDA \(.*\)\. Install rosenblatt\[cuda13\]"):
+        rb.Probes(folds=None, device="cuda").fit(X, y)
+    monkeypatch.setattr(devices, "_told", set())
+    when(cupy, event, fail)
+    with pytest.warns(UserWarning, match="Meanwhile the CPU is used"):
+        assert rb.Probes(folds=None, device="auto").fit(X, y).device_.startswith("the CPU")
+
+
+def test_a_package_that_cannot_be_loaded_is_a_sentence(fresh, monkeypatch):
+    def broken(name):
+        raise ImportError("\n================\nFailed to import CuPy.\n")
+
+    monkeypatch.setattr(gpu, "import_module", broken)
+    with pytest.raises(DeviceError, match=r"CuPy, which cannot be loaded \(Failed to import CuPy\.\)"):
+        GpuEngine()
+
+
+def test_cublas_is_looked_for_where_there_is_no_list_of_libraries(cupy, monkeypatch):
+    monkeypatch.undo()
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+
+    def missing(*_):
+        raise FileNotFoundError("/proc/self/maps")
+
+    monkeypatch.setattr("builtins.open", missing)
+    with pytest.raises(DeviceError, match="cuBLAS was not found"):
+        gpu._cublas()

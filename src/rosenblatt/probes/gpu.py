@@ -41,7 +41,23 @@ MOST_REST = 0.8  # problems lie side by side anew when more than a fifth have en
 FEW = 2  # problems that are scored without cuBLAS
 STAGES, DEPTH, PITCH = 3, 32, 4  # of `update_tiles`
 BYTES_OF_A_PROBLEM = 32 * 8 + (BLOCK + BLOCK // 4) * 8 + 16  # `Shared` of `walk`
+BYTES_OF_WALK = BLOCK * 64 * 4 + BLOCK * 8 + CHUNKS * 8  # besides
+MOST_SHARED = 227 << 10  # bytes of shared memory of a block, on the GPU that shapes were measured on
+SHARED_MEMORY = 97  # the attribute of a GPU: bytes of shared memory that a block may ask for
 NEVER = 2**62
+LEAST_CAPABILITY = 80  # 8.0: the kernels copy by `cp.async`
+INSTALL = (
+    "Install rosenblatt[cuda13], or rosenblatt[cuda12] for an older driver: they bring CuPy and what it needs. "
+    "Or use device='cpu'."
+)
+ERRORS_OF_CUDA = {
+    "CUDARuntimeError",
+    "CUDADriverError",
+    "CUBLASError",
+    "CompileException",
+    "NVRTCError",
+    "_BlasError",
+}
 NOT_READY = 600  # of CUDA, about work that goes on
 MULTIPROCESSORS = 132  # of the GPU that shapes were measured on
 
@@ -55,11 +71,11 @@ class Shape(NamedTuple):
     tile: tuple[int, int, int, int] | None  # of `update_tiles`: PW, FW, MT, NT
 
     @classmethod
-    def of(cls, k: int) -> Shape:
-        """Return what was fastest for k problems."""
+    def of(cls, k: int, shared: int = MOST_SHARED) -> Shape:
+        """Return what was fastest for k problems, of what fits into the shared memory of a block."""
         groups = 1 if k < 768 else 2 if k < 2048 else MOST_GROUPS
         warps = 8 if k <= 132 else 4 if k <= 528 else 2 if k <= 1056 else 1
-        problems = min(16 // warps, -(-k // MULTIPROCESSORS))
+        problems = min(16 // warps, -(-k // MULTIPROCESSORS), (shared - BYTES_OF_WALK) // BYTES_OF_A_PROBLEM)
         tiles = {16: (1, 4, 1, 1), 256: (4, 2, 1, 2), 1056: (4, 2, 2, 4)}
         tile = next((tile for most, tile in tiles.items() if k <= most), (2, 2, 2, 4))
         return cls(groups, warps, problems, tile)
@@ -75,13 +91,16 @@ class Shape(NamedTuple):
 @cache
 def _cupy() -> Any:
     try:
-        cupy = import_module("cupy")
-    except ImportError as error:
-        raise DeviceError(
-            "The GPU engine needs CuPy, which is not installed. Install the package cupy-cuda13x, or cupy-cuda12x "
-            "for an older driver, or use device='cpu'."
-        ) from error
-    return cupy
+        return import_module("cupy")
+    except Exception as error:
+        missing = isinstance(error, ModuleNotFoundError) and error.name == "cupy"
+        fault = "is not installed" if missing else f"cannot be loaded ({_line(error)})"
+        raise DeviceError(f"The GPU engine needs CuPy, which {fault}. {INSTALL}") from error
+
+
+def _line(error: Exception) -> str:
+    """Return the first line of what an error says."""
+    return next((line.strip() for line in str(error).splitlines() if line.strip("= ")), type(error).__name__)
 
 
 def require_gpu(device: int = 0) -> str:
@@ -90,16 +109,22 @@ def require_gpu(device: int = 0) -> str:
     try:
         count = cupy.cuda.runtime.getDeviceCount()
         name = cupy.cuda.runtime.getDeviceProperties(device)["name"].decode() if device < count else ""
+        capability = int(cupy.cuda.Device(device).compute_capability) if name else 0
     except cupy.cuda.runtime.CUDARuntimeError as error:
         raise DeviceError(f"No NVIDIA GPU can be used: {error}. Use device='cpu'.") from error
     if not name:
         raise DeviceError(f"There is no NVIDIA GPU number {device}: {count} were found. Use device='cpu'.")
+    if capability < LEAST_CAPABILITY:
+        raise DeviceError(
+            f"The GPU {name} has compute capability {capability / 10}, and the GPU engine needs 8.0 or more. Use "
+            "device='cpu'."
+        )
     return str(name)
 
 
 @contextmanager
 def _told(what: str) -> Iterator[None]:
-    """Turn errors of CUDA into sentences."""
+    """Turn errors of CUDA, and those of CuPy about missing parts of CUDA, into sentences."""
     try:
         yield
     except Exception as error:
@@ -109,19 +134,18 @@ def _told(what: str) -> Iterator[None]:
                 f"The memory of the GPU ran out while {what}; another program may use it. Try again, train fewer "
                 "problems at a time, or use device='cpu'."
             ) from error
-        if kind in (
-            "CUDARuntimeError",
-            "CUDADriverError",
-            "CUBLASError",
-            "CompileException",
-            "NVRTCError",
-            "_BlasError",
-        ):
+        if kind in ERRORS_OF_CUDA:
             raise DeviceError(
                 f"The GPU failed while {what}: {error}. Start Python anew to use the GPU again, or use "
                 "device='cpu'."
             ) from error
+        if isinstance(error, ImportError | OSError) or (kind == "RuntimeError" and _of_parts(str(error))):
+            raise DeviceError(f"CuPy lacks a part of CUDA ({_line(error)}). {INSTALL}") from error
         raise
+
+
+def _of_parts(message: str) -> bool:
+    return "failed to load" in message or "CUDA headers" in message
 
 
 class _BlasError(Exception):
@@ -187,14 +211,15 @@ def _cublas() -> Any:
             "CUBLAS_EMULATE_DOUBLE_PRECISION is set, but the proof needs float64 products. Unset it."
         )
     _cupy().ones((2, 2)).dot(_cupy().ones((2, 2)))  # makes CuPy load it
-    with open("/proc/self/maps") as maps:
+    paths = []
+    with suppress(OSError), open("/proc/self/maps") as maps:  # of Linux
         paths = [line.split()[-1] for line in maps if "libcublas.so" in line]
     root = os.path.dirname(os.path.dirname(str(_cupy().__file__)))
     paths += [*glob.glob(f"{root}/nvidia/*/lib/libcublas.so*"), "libcublas.so.13", "libcublas.so.12"]
     for path in paths:
         with suppress(OSError):
             return ctypes.CDLL(path)
-    raise DeviceError("cuBLAS, which comes with the CUDA toolkit, was not found. Install it, or use device='cpu'.")
+    raise DeviceError(f"cuBLAS was not found. {INSTALL}")
 
 
 class _Kernels:
@@ -264,9 +289,9 @@ def _at(array: Any, offset: int = 0) -> Any:
 class _Crew:
     """Problems whose weights lie side by side, a few of which may rest."""
 
-    def __init__(self, members: Ints) -> None:
+    def __init__(self, members: Ints, shared: int) -> None:
         self.members, self.count = members, len(members)
-        self.shape = Shape.of(self.count)
+        self.shape = Shape.of(self.count, shared)
 
 
 class GpuEngine:
@@ -316,6 +341,7 @@ class GpuEngine:
         self._visits = np.zeros(self._k, np.int64)
         self._negative_zero, self._starts_whole = False, True
         with self._working("preparing the training"):
+            self._shared = self._cupy.cuda.runtime.deviceGetAttribute(SHARED_MEMORY, self._device)
             self._resident = self._plan_memory()
             self._allocate()
             self._put_rows()
@@ -492,7 +518,7 @@ class GpuEngine:
         """Gather the weights of the active problems, unless they lie side by side already."""
         crew = self._crew
         if crew is None or len(active) < MOST_REST * crew.count or not np.isin(active, crew.members).all():
-            crew = _Crew(active)
+            crew = _Crew(active, self._shared)
             self._gather(crew)
         column = np.where(np.isin(crew.members, active), self._problems.column[crew.members], -1)
         self._all["crew column"].set(np.pad(column, (0, self._k - crew.count)))
@@ -695,7 +721,7 @@ class GpuEngine:
                 (-(-count // shape.problems),),
                 max(128, 32 * shape.warps * shape.problems),
                 *(of("S", BLOCK), *words, k, *gram, *weights, *counts, *when, *decide, count, d, pitch),
-                memory=BLOCK * 64 * 4 + BLOCK * 8 + CHUNKS * 8 + shape.problems * BYTES_OF_A_PROBLEM,
+                memory=BYTES_OF_WALK + shape.problems * BYTES_OF_A_PROBLEM,
             )
             if judge:
                 return
