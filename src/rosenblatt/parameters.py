@@ -12,8 +12,9 @@ follow from the fields. As scikit-learn asks, `__init__` stores its arguments an
 from __future__ import annotations
 
 import math
+import os
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from inspect import get_annotations
@@ -85,6 +86,12 @@ def check_flag(name: str, value: object) -> None:
 
     if not isinstance(value, bool | np.bool_):
         raise ParameterError(f"{name}={value!r} must be True or False.")
+
+
+def check_type(name: str, value: object, *, types: tuple[type, ...], wanted: str) -> None:
+    """Require a value of one of some types; True and False are no numbers."""
+    if not isinstance(value, types) or isinstance(value, bool):
+        raise ParameterError(f"{name}={value!r} must be {wanted}.")
 
 
 def check_verbose(name: str, value: object) -> None:
@@ -672,3 +679,74 @@ class PassiveParameters(OwnRuleParameters):
         "Multiplies C for each class, as a sample weight does for each row: a row of weight m counts as one with "
         "the aggressiveness m C. With ``C=math.inf`` only weights of zero matter.",
     )
+
+
+# What functions are given beside models and data, where the command line has options for it: it makes the types of
+# these options of the same conditions.
+
+
+def _check_columns(name: str, value: Any) -> None:
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise ParameterError(f"{name}={value!r} must be a list of names or positions of columns.")
+    for each in value:
+        _check_column(name, each)
+
+
+def _check_log(name: str, value: object) -> None:
+    if not callable(value):
+        raise ParameterError(f"{name}={value!r} must be a function of a sentence, such as print.")
+
+
+_check_column = partial(check_type, types=(str, int), wanted="the name or the position of a column")
+_check_mapping = partial(check_type, types=(Mapping,), wanted="a mapping of names to values")
+_check_path = partial(check_type, types=(str, os.PathLike), wanted="a path")
+
+
+class EvaluationArguments(Declared):
+    """What `evaluate` is given beside a model and its data."""
+
+    label: str | int | None = param(None, check=_check_column)
+    log: Any = positional(kw_only=True, doc="", check=_check_log)
+
+
+class _LearningArguments(Declared):
+    """What both `train` and `evaluate_folds` are given."""
+
+    parameters: Mapping[str, Any] | None = param(None, check=_check_mapping)
+    seed: int = param(0, least=0)
+    min_class: int | str | None = param(None)  # `RareClasses.of` checks it
+    log: Any = positional(kw_only=True, doc="", check=_check_log)
+
+
+class FoldArguments(_LearningArguments):
+    """What `evaluate_folds` is given beside a learner and data."""
+
+    folds: int = param(5, least=2)
+    scale: bool | None = param(None, one_of=(None, False, True))
+
+
+class TrainingArguments(_LearningArguments):
+    """What `train` is given beside a learner and data."""
+
+    label: str | int | None = param(None, check=_check_column)
+    columns: Sequence[str | int] | None = param(None, check=_check_columns)
+    scale: bool | Literal["online"] | None = param(None, one_of=(None, False, True, "online"))
+    holdout: float | None = param(None, above=0, below=1)
+    probabilities: str | None = param(None, one_of=(None, "sigmoid", "isotonic"))
+    memory: int | None = param(None)
+    cache: Any = param("auto", check=_check_path)
+    checkpoint: Any = param(None, check=optional(_check_path))
+    every: int = param(1)
+    resume: bool = param(False)
+    progress: bool = param(False)
+
+
+class CertifyArguments(Declared):
+    """What `certify` is asked about rows."""
+
+    bias: bool = param(True)
+    margin: bool = param(False)
+    ties: bool | None = param(None)
+    time_limit: float | None = param(None, least=0)
+    multiclass: Literal["direct"] | None = param(None, one_of=(None, "direct"))
+    proof: Literal["exact", "verdict"] = param("exact", one_of=("exact", "verdict"))

@@ -425,3 +425,28 @@ def test_the_probability_printed_holds_in_any_position(X, general):
     most = float(last.split("at most ")[1].split()[0])
     assert separable / len(labellings) <= most
     assert (separable / len(labellings) == most) is general
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("bias", 1),
+        ("margin", "x"),
+        ("ties", "x"),
+        *(("time_limit", value) for value in (-1, "x", True, float("nan"))),
+        ("multiclass", "ovr"),
+        ("proof", "verdict "),
+        *(("n_jobs", value) for value in (0, "x")),
+    ],
+)
+@pytest.mark.parametrize("data", ["@xor", [["a", "b"]]])
+def test_arguments_are_checked(data, name, value):
+    with pytest.raises(ParameterError, match=rf"^{name}\W") as caught:
+        rb.certify(data, **{name: value})
+    assert caught.value.code == "parameter"
+
+
+@pytest.mark.parametrize("name", ["columns", "templates", "constraints", "without_inconsistent"])
+def test_rows_have_no_arguments_of_sentences(name):
+    with pytest.raises(ParameterError, match=f"{name} is for sentences"):
+        rb.certify("@xor", **{name: "words"})

@@ -269,7 +269,7 @@ def test_a_limit_warns_and_says_what_is_left(loss):
     assert (clf.stop_reason_, clf.n_iter_, clf.converged_) == ("max_iter", 2, False)
     with pytest.warns(ConvergenceWarning, match="max_time=1e-09 seconds"):
         clf = rb.SoftMarginClassifier(max_time=1e-9).fit(X, y)
-    assert clf.stop_reason_ == "max_time"
+    assert (clf.stop_reason_, clf.n_iter_) == ("max_time", 1)
     with pytest.warns(ConvergenceWarning, match="Rounding allowed no better"):
         clf = rb.SoftMarginClassifier(loss, tol=0.0).fit(X, y)
     assert (clf.stop_reason_, clf.converged_) == ("stalled", False)

@@ -336,7 +336,7 @@ def test_decimal_commas(table):
     with pytest.raises(FormatError, match="'a' is 'x', but the column holds numbers") as caught:
         read(table("a;label\n1,5;p\n2,5;q\nx;q\n"))
     assert place(caught) == (4, 1)
-    with pytest.raises(ParameterError, match="decimal is '!'"):
+    with pytest.raises(ParameterError, match="decimal='!'"):
         read(path, decimal="!")
 
 
@@ -415,7 +415,7 @@ def test_how_numbers_were_written_in_training(table):
         read(table("a;label\n1.234;p\n2.500;q\n"), source.recipe)
     assert read(table("a;label\n1.5;p\n2.5;q\n"))[2].recipe.to_json()["decimal"] == "."
     for how, problem in (
-        ({"thousands": "_"}, "thousands is '_', but must be one of"),
+        ({"thousands": "_"}, "thousands='_' is not one of"),
         ({"thousands": ",", "decimal": ","}, "thousands and decimal are both ','"),
     ):
         with pytest.raises(ParameterError, match=problem):

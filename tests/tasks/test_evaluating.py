@@ -103,3 +103,28 @@ def test_the_first_fold_that_fails_is_told(monkeypatch):
     with pytest.raises(NonFiniteError) as together:
         rb.evaluate_folds("perceptron", X, y, folds=3, n_jobs=3)
     assert str(alone.value) == str(together.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("folds", 1),
+        ("folds", 2.5),
+        ("folds", "x"),
+        ("scale", "online"),
+        ("seed", None),
+        ("parameters", "x"),
+        ("log", 3),
+        ("n_jobs", 0),
+        ("n_jobs", "x"),
+    ],
+)
+def test_arguments_of_folds_are_checked(name, value):
+    with pytest.raises(ParameterError, match=rf"^{name}\W"):
+        rb.evaluate_folds("averaged", "@iris", **{name: value})
+
+
+@pytest.mark.parametrize(("name", "value"), [("label", 2.5), ("label", True), ("log", None)])
+def test_arguments_of_an_evaluation_are_checked(name, value):
+    with pytest.raises(ParameterError, match=f"^{name}="):
+        rb.evaluate(rb.Perceptron(), "@iris", **{name: value})

@@ -121,7 +121,7 @@ def test_what_a_frame_has_not(tmp_path):
         rb.train([PEAKS, PEAKS], target="species")
     with pytest.raises(FormatError, match=r"the data frame: .*no column 'specie' .did you mean 'species'"):
         rb.train(PEAKS, target="specie")
-    with pytest.raises(ParameterError, match="missing is 'guess'"):
+    with pytest.raises(ParameterError, match="missing='guess'"):
         rb.train(PEAKS, target="species", missing="guess")
     (tmp_path / "two.svm").write_text("1 1:1\n-1 2:1\n")
     rb.train(tmp_path / "two.svm").save(tmp_path / "two.model")

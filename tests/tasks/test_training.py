@@ -142,6 +142,66 @@ def test_what_cannot_be_trained(arguments, message):
         rb.train("@or", **arguments)
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("holdout", value) for value in (2, 5, 1.0, True, 0.0, -1, "x", float("nan"))),
+        *(("scale", value) for value in ("x", 2, "Online")),
+        *(("memory", value) for value in (0, -5, 2.5)),
+        *(("every", value) for value in (0, "x")),
+        *(("seed", value) for value in (-1, 1.5, None)),
+        *(("probabilities", value) for value in ("x", True)),
+        *(("parameters", value) for value in ("x", [1])),
+        *(("label", value) for value in (1.5, True)),
+        *(("columns", value) for value in ("a", [1.5])),
+        *(("cache", value) for value in (None, 3)),
+        *((flag, "no") for flag in ("resume", "progress")),
+        ("checkpoint", 3),
+        ("log", None),
+        ("min_class", 0),
+        *((flag, "x") for flag in ("header", "skip_bad", "vocabulary", "zero_based", "labelled")),
+        *(("bits", value) for value in ("x", 2.5, 0, 29)),
+        *((text, 3) for text in ("delimiter", "encoding", "format")),
+        *((columns, 3.5) for columns in ("features", "ignore", "text", "categorical", "hashed", "target")),
+        *(("na", value) for value in (3, [3])),
+        *((choice, "x") for choice in ("missing", "weighting", "date", "decimal", "thousands")),
+        *(("chunk_bytes", value) for value in ("x", 0)),
+        *(("row_groups", value) for value in (3, "x", [-1])),
+    ],
+)
+def test_every_argument_is_checked_before_training(table, name, value):
+    asked = {"label": 1} if name == "columns" else {}
+    with pytest.raises(ParameterError, match=rf"^{name}\W") as caught:
+        rb.train(table, Untrained(), **asked, **{name: value})
+    assert caught.value.code == "parameter"
+
+
+class Untrained(rb.Perceptron):
+    """Must not be trained."""
+
+    def fit_blocks(self, *arguments, **options):
+        raise AssertionError("a parameter was to be refused first")
+
+    fit = fit_blocks
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        *(("holdout", value) for value in ("0", "1", "2", "-1", "x")),
+        *(("memory", value) for value in ("0", "-5", "2.5")),
+        ("seed", "-1"),
+        ("probabilities", "x"),
+    ],
+)
+def test_the_command_refuses_what_the_function_refuses(table, tmp_path, capsys, option, value):
+    assert main(["train", str(table), "-o", str(tmp_path / "m"), f"--{option}={value}"]) == 2
+    assert f"--{option}" in capsys.readouterr().err
+    value = float(value) if option == "holdout" and value != "x" else value
+    with pytest.raises(ParameterError, match=f"^{option}="):
+        rb.train(table, **{option: value})
+
+
 @pytest.mark.parametrize("name", [name for entry in BUILT_IN.values() for name in entry.commands])
 @pytest.mark.filterwarnings("ignore")  # a few rows are not enough for most of them
 def test_the_registry_says_which_learners_take_files_of_any_size(name, tmp_path):

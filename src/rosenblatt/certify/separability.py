@@ -37,11 +37,12 @@ from rosenblatt.certify.ties import MAX_TIDY_INTEGER, by_single_features, tidy_f
 from rosenblatt.certify.ties import ties as facial_reduction
 from rosenblatt.certify.time_limit import Clock, Unsettled
 from rosenblatt.exceptions import DataTypeError, ParameterError, ShapeError, TrivialSeparationWarning
+from rosenblatt.parameters import CertifyArguments
 from rosenblatt.rooms import find
 from rosenblatt.rows.batch import Batch, as_batch
 from rosenblatt.rows.features import require_finite
 from rosenblatt.rows.memory import require_features
-from rosenblatt.threads import one_blas_thread, ordered, using
+from rosenblatt.threads import one_blas_thread, ordered, resolve_threads, using
 from rosenblatt.typing import Floats, Ints
 
 MAX_VALUES_FOR_TIES = 4000  # values up to which ties are decided with the verdict
@@ -126,31 +127,24 @@ def certify(
     Even allowing rows exactly on the plane, none separates the classes.
     Labels drawn at random would be separable with probability at most 0.875 (Cover 1965).
     """
-    for name, value in (("bias", bias), ("margin", margin)):
-        if not isinstance(value, bool | np.bool_):
-            raise ParameterError(f"{name} must be True or False, got {value!r}.")
-    if time_limit is not None and not (isinstance(time_limit, int | float | np.number) and time_limit >= 0):
-        raise ParameterError(f"time_limit must be None or a number of seconds ≥ 0, got {time_limit!r}.")
-    if multiclass not in (None, "direct"):
-        raise ParameterError(f"multiclass must be 'direct' or None, got {multiclass!r}.")
-    if proof not in ("exact", "verdict"):
-        raise ParameterError(f"proof must be 'exact' or 'verdict', got {proof!r}.")
+    asked: dict[str, Any] = {"bias": bias, "margin": margin, "ties": ties, "multiclass": multiclass}
+    asked |= {"proof": proof}
+    CertifyArguments(**asked, time_limit=time_limit)._check_parameters()
+    if n_jobs is not None:
+        resolve_threads(n_jobs)
     if proof == "verdict" and (ties or multiclass == "direct"):
-        asked = "ties=True" if ties else "multiclass='direct'"
-        raise ParameterError(f"proof='verdict' cannot be combined with {asked}. Use proof='exact'.")
+        other = "ties=True" if ties else "multiclass='direct'"
+        raise ParameterError(f"proof='verdict' cannot be combined with {other}. Use proof='exact'.")
     sentences = y is not None and _are_sentences(X, y)
     if options and y is not None and not sentences:
         raise TypeError(f"certify() got an unexpected keyword argument {next(iter(options))!r}")
     if y is None or sentences:
-        how: dict[str, Any] = {"bias": bias, "margin": margin, "ties": ties, "multiclass": multiclass}
-        how |= {"proof": proof, "guess": guess, "n_jobs": n_jobs}
-        told: Certificate = find("tasks.certifying").certify_data(X, y, how, time_limit=time_limit, **options)
+        asked |= {"guess": guess, "n_jobs": n_jobs}
+        told: Certificate = find("tasks.certifying").certify_data(X, y, asked, time_limit=time_limit, **options)
         return told  # of sentences it is another kind of certificate
     batch = as_batch(X, y)
     require_features(batch.n_features)
     require_finite(batch)
-    if ties is not None and not isinstance(ties, bool | np.bool_):
-        raise ParameterError(f"ties must be True, False or None, got {ties!r}.")
     ask = Question(batch, bool(bias), bool(margin), Clock(time_limit), ties if ties is None else bool(ties))
     ask.exact = proof == "exact"
     k = len(batch.classes)

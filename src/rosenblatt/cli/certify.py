@@ -9,7 +9,19 @@ from typing import Any, Literal
 import click
 
 from rosenblatt.cli.main import DONE, NO, UNDECIDED
-from rosenblatt.cli.options import COLUMN, COLUMNS, DATA, Output, Sectioned, as_typed, common, jobs, reading
+from rosenblatt.cli.options import (
+    COLUMN,
+    COLUMNS,
+    DATA,
+    Output,
+    Sectioned,
+    as_typed,
+    common,
+    jobs,
+    kind_of,
+    reading,
+)
+from rosenblatt.parameters import CertifyArguments
 
 CODES = {"separable": DONE, "inseparable": NO, "undecided": UNDECIDED}
 
@@ -39,11 +51,11 @@ Exit codes: 0 separable, 1 not separable, 3 undecided.""",
 )
 @click.option(
     "--multiclass",
-    type=click.Choice(["direct"]),
+    type=kind_of(CertifyArguments, "multiclass"),
     help="For several classes: whether one argmax of linear functions makes no error.  [default: pairs and rest]",
 )
 @click.option("--no-bias", is_flag=True, help="Only hyperplanes through the origin.")
-@click.option("--time-limit", type=click.FloatRange(0, min_open=True), help="Maximum seconds.")
+@click.option("--time-limit", type=kind_of(CertifyArguments, "time_limit"), help="Maximum seconds.")
 @click.option("--label", type=COLUMN, help="Of sentences: the column of labels. [default: upos, else the last]")
 @click.option("--columns", type=COLUMNS, help="Of sentences: the word and further columns that are "
               "features. [default: form, else the first]")  # fmt: skip

@@ -6,7 +6,19 @@ from typing import Any
 
 import click
 
-from rosenblatt.cli.options import COLUMN, MIN_CLASS, SCALE, Output, Sectioned, common, jobs, learning, reading
+from rosenblatt.cli.options import (
+    COLUMN,
+    MIN_CLASS,
+    SCALE,
+    Output,
+    Sectioned,
+    common,
+    jobs,
+    kind_of,
+    learning,
+    reading,
+)
+from rosenblatt.parameters import FoldArguments
 
 
 @click.command(
@@ -22,7 +34,9 @@ With --cv there is no MODEL: the rows are divided into K folds, each class evenl
 model trained on the other folds, and features are scaled by those folds.""",
 )
 @click.argument("places", nargs=-1, required=True, metavar="[MODEL] DATA...")
-@click.option("--cv", type=click.IntRange(2), metavar="K", help="Cross-validate a learner with K folds.")
+@click.option(
+    "--cv", type=kind_of(FoldArguments, "folds"), metavar="K", help="Cross-validate a learner with K folds."
+)
 @click.option("--label", type=COLUMN, help="Of sentences: the column of true labels. [default: that of training]")
 @click.option("--positive", metavar="LABEL", help="Class of F1, ROC AUC, average precision and thresholds.")
 @MIN_CLASS

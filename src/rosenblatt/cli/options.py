@@ -20,7 +20,7 @@ from click.shell_completion import CompletionItem
 from rosenblatt import registry
 from rosenblatt.escaping import json_text, printable_lines
 from rosenblatt.exceptions import Message, ParameterError, Remedy, Term
-from rosenblatt.parameters import PerceptronParameters
+from rosenblatt.parameters import Declared, PerceptronParameters, TrainingArguments
 from rosenblatt.tables.reading import (
     CORPUS_FORMATS,
     FORMATS,
@@ -47,6 +47,7 @@ __all__ = [
     "common",
     "in_options",
     "jobs",
+    "kind_of",
     "learning",
     "reading",
     "taking",
@@ -446,24 +447,32 @@ def _gather(values: dict[str, Any]) -> dict[str, Any]:
     return values | {"parameters": parameters}
 
 
+def kind_of(owner: type[Declared], name: str, *choices: str) -> Any:
+    """Return the type of an option: what a declared parameter may be, or `choices` where it has fewer here.
+
+    Examples
+    --------
+    >>> kind_of(PerceptronParameters, "validation_fraction")
+    <FloatRange 0<x<1>
+    """
+    declared = owner._declared[name]
+    bounds: Any = declared.bounds
+    if choices or declared.choices:
+        return click.Choice(choices or [each for each in declared.choices if isinstance(each, str)])
+    if declared.type == "int":
+        return click.IntRange(bounds.get("least", 1), bounds.get("most"))
+    least = bounds.get("above", bounds.get("least"))
+    opens = {"min_open": "above" in bounds, "max_open": True}
+    return click.FloatRange(least, bounds.get("below"), **opens) if bounds else click.FLOAT
+
+
 def _declared_option(name: str, *choices: str) -> Any:
     """Return the option for a declared parameter; `choices` are those of the command line, where it has fewer."""
-    declared = PerceptronParameters._declared[name]
-    bounds, kind = declared.bounds, dict[str, Any]()
-    match declared.type:
-        case "bool":
-            kind = {"is_flag": True}
-        case "int":
-            kind = {"type": click.IntRange(1), "metavar": "N"}
-        case "float":
-            least = bounds.get("above", bounds.get("least"))
-            kind = {
-                "type": click.FloatRange(least, min_open="above" in bounds) if bounds else float,
-                "metavar": "X",
-            }
-        case _:
-            kind = {"type": click.Choice(choices or declared.choices)}
-    return click.option(f"--{name.replace('_', '-')}", default=None, help=declared.help, **kind)
+    declared, how = PerceptronParameters._declared[name], dict[str, Any](is_flag=True)
+    if declared.type != "bool":
+        metavar = {"int": "N", "float": "X"}.get(declared.type)
+        how = {"type": kind_of(PerceptronParameters, name, *choices), "metavar": metavar}
+    return click.option(f"--{name.replace('_', '-')}", default=None, help=declared.help, **how)
 
 
 SHARED = {
@@ -490,7 +499,7 @@ learning = taking(
         click.option("--budget", type=click.IntRange(1), metavar="N", help="Maximum rows in a kernel model."),
         click.option("--set", "settings", multiple=True, metavar="NAME=VALUE",
                      help="Any other parameter of the learner, as in Python."),
-        click.option("--seed", type=click.IntRange(0), metavar="N", default=0, show_default=True,
+        click.option("--seed", type=kind_of(TrainingArguments, "seed"), metavar="N", default=0, show_default=True,
                      help="Random seed."),
     ],
     _gather,

@@ -17,9 +17,11 @@ from rosenblatt.cli.options import (
     Sectioned,
     common,
     jobs,
+    kind_of,
     learning,
     reading,
 )
+from rosenblatt.parameters import TrainingArguments
 from rosenblatt.registry import able_in_words
 from rosenblatt.rooms import find
 
@@ -54,19 +56,20 @@ Files of sentences (CoNLL-U, or a token a line with columns) train a tagger, a S
 @SCALE
 @click.option("--online-scale", is_flag=True, help="Standardise numbers by an online scaler, which goes on "
               "learning means and deviations in rosenblatt serve.")  # fmt: skip
-@click.option("--holdout", type=click.FloatRange(0, 1, min_open=True, max_open=True), metavar="SHARE",
+@click.option("--holdout", type=kind_of(TrainingArguments, "holdout"), metavar="SHARE",
               help="Hold out this share of rows to test the model (all in memory).")  # fmt: skip
 @MIN_CLASS
-@click.option("--probabilities", type=click.Choice(["sigmoid", "isotonic"]), is_flag=False, flag_value="sigmoid",
-              help="Calibrate probabilities on held-out folds, for predict --probabilities.")  # fmt: skip
+@click.option("--probabilities", type=kind_of(TrainingArguments, "probabilities"), is_flag=False,
+              flag_value="sigmoid", help="Calibrate probabilities on held-out folds, for predict "
+              "--probabilities.")  # fmt: skip
 @click.option("--label", type=COLUMN, help="Of sentences: the column to predict. [default: upos, else the last]")
 @click.option("--columns", type=COLUMNS, help="Of sentences: the word and further columns that are "
               "features. [default: form, else the first]")  # fmt: skip
-@click.option("--checkpoint", type=click.IntRange(1), metavar="N", help="Save the state of training after every N "
-              "passes.")  # fmt: skip
+@click.option("--checkpoint", type=kind_of(TrainingArguments, "every"), metavar="N", help="Save the state of "
+              "training after every N passes.")  # fmt: skip
 @click.option("--resume", is_flag=True, help="Continue from the checkpoint, to the same model bit for bit.")
-@click.option("--memory", type=click.IntRange(1), metavar="MB", help="Keep data of up to this size in memory. "
-              "[default: a quarter of the free memory]")  # fmt: skip
+@click.option("--memory", type=kind_of(TrainingArguments, "memory"), metavar="MB", help="Keep data of up to this "
+              "size in memory. [default: a quarter of the free memory]")  # fmt: skip
 @click.option("--cache", type=click.Path(), metavar="PATH", help="Write the rows of larger data to this file, or "
               "into this folder, and keep them for later runs.")  # fmt: skip
 @click.option("--no-cache", is_flag=True, help="Keep all rows in memory, and write no cache file.")

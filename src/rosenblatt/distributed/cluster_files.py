@@ -5,13 +5,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 from rosenblatt.escaping import count
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.loops.compilation import Seconds
 from rosenblatt.models.files import with_largest_words
+from rosenblatt.parameters import positional
 from rosenblatt.registry import abilities, able_in_words
 from rosenblatt.tables.preparation import Preparation, encoding_of
 from rosenblatt.tasks.data import Log, Place, log_info, note_similar, places_of, read_options
@@ -78,12 +78,11 @@ def train_on_cluster(
     ).run()
 
 
-@dataclass(eq=False, kw_only=True)
 class ClusterTraining(Training):
     """The training on the partitions of a cluster."""
 
-    client: Any
-    mixing: str
+    client: Any = positional(kw_only=True, doc="")
+    mixing: str = positional(kw_only=True, doc="")
 
     def open(self) -> None:
         """Make the learner, and have the workers read the files."""

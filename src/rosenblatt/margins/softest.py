@@ -338,11 +338,11 @@ class _Pursuit:
         )
 
     def run(self) -> Reason:
-        """Judge iterates; return the reason to end."""
+        """Judge iterates, at least one; return the reason to end."""
         began, limit = time.perf_counter(), self.limits.max_time
         if self.n_iter and self.close_enough():  # with what others have left since it was postponed
             return "tol"
-        while limit is None or time.perf_counter() - began < limit:
+        while limit is None or not self.n_iter or time.perf_counter() - began < limit:
             try:
                 iterate = next(self.iterates)
             except StopIteration as end:  # the solver's reason, if it has one

@@ -128,7 +128,6 @@ CORPUS_OPTIONS = ("format", "encoding")
 HARMLESS = ("labelled", "chunk_bytes")
 
 
-@dataclass(eq=False, kw_only=True)
 class SentenceTraining(Training):
     """The training of a `SequencePerceptron` on annotated sentences."""
 

@@ -7,12 +7,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.exceptions import FormatError, InputError, Message, NoRowsError, ParameterError, Remedy
+from rosenblatt.parameters import Check, check_choice, check_count, check_flag, check_type, optional
 from rosenblatt.rows.batch import Chunk, Skipped
 from rosenblatt.tables.data_file import DataFile, expand, once_only
 from rosenblatt.tables.encoder import Encoder
@@ -370,28 +372,52 @@ class FileSource(Source):
             raise NoRowsError("there is not one row that can be read; the first problem: " + told, file=file)
 
 
+_TEXT = optional(partial(check_type, types=(str,), wanted="a text"))
+_COLUMN = partial(check_type, types=(str, int), wanted="the name or the position of a column")
+
+
+def _each(check: Check) -> Check:
+    """Return a check of every item of a list."""
+
+    def checked(name: str, value: Any) -> None:
+        check_type(name, value, types=(tuple, list), wanted="a list")
+        for each in value:
+            check(name, each)
+
+    return checked
+
+
+CHECKS: dict[str, Check] = {
+    "format": _TEXT,
+    "header": optional(check_flag),
+    "delimiter": _TEXT,
+    "target": optional(_COLUMN),
+    "labelled": check_flag,
+    **dict.fromkeys(("features", "ignore", "text", "categorical", "hashed"), _each(_COLUMN)),
+    "ngrams": lambda name, value: runs_of(value),
+    "weighting": partial(check_choice, choices=WEIGHTINGS),
+    "bits": partial(check_count, most=MOST_BITS),
+    "vocabulary": optional(check_flag),
+    "missing": partial(check_choice, choices=MISSING_RULES),
+    "date": partial(check_choice, choices=("auto", "none")),
+    "na": _each(partial(check_type, types=(str,), wanted="a word or a list of words")),
+    "encoding": _TEXT,
+    "decimal": partial(check_choice, choices=(None, ".", ",")),
+    "thousands": partial(check_choice, choices=(None, *THOUSANDS)),
+    "skip_bad": check_flag,
+    "zero_based": optional(check_flag),
+    "row_groups": optional(_each(partial(check_count, least=0))),
+    "chunk_bytes": check_count,
+}
+"""What each option of reading may be."""
+
+
 def require_valid(options: Options) -> None:
     """Raise `ParameterError` for values that options cannot have."""
-    if options.missing not in MISSING_RULES:
-        rules = ", ".join(map(repr, MISSING_RULES))
-        raise ParameterError(f"missing is {options.missing!r}, but must be one of {rules}.")
-    if options.weighting not in WEIGHTINGS:
-        raise ParameterError(f"weighting is {options.weighting!r}, but must be 'tfidf' or 'count'.")
-    if not 1 <= options.bits <= MOST_BITS:
-        raise ParameterError(f"bits is {options.bits}, but must lie in 1 … {MOST_BITS}.")
-    runs_of(options.ngrams)
-    if options.date not in ("auto", "none"):
-        raise ParameterError(f"date is {options.date!r}, but must be 'auto' or 'none'.")
-    if options.decimal not in (None, ".", ","):
-        raise ParameterError(f"decimal is {options.decimal!r}, but must be '.' or ','.")
-    if options.thousands not in (None, *THOUSANDS):
-        raise ParameterError(
-            f"thousands is {options.thousands!r}, but must be one of {', '.join(map(repr, THOUSANDS))}."
-        )
+    for name, check in CHECKS.items():
+        check(name, getattr(options, name))
     if options.thousands is not None and options.thousands == options.decimal:
         raise ParameterError(f"thousands and decimal are both {options.decimal!r}, but must differ.")
-    if options.chunk_bytes < 1:
-        raise ParameterError(f"chunk_bytes is {options.chunk_bytes}, but must be at least 1.")
 
 
 # Tables as one source of rows, by a recipe that is given, or learned while they are read.

@@ -7,13 +7,15 @@ from typing import Any
 
 from rosenblatt.certify.separability import certify
 from rosenblatt.exceptions import ParameterError
+from rosenblatt.parameters import CertifyArguments
 from rosenblatt.rooms import find
 from rosenblatt.tasks.data import Log, log_info, places_of, read_table, reads_sentences, require_no_options
 from rosenblatt.typing import ColumnLike
 
 __all__ = ["certify_data"]
 
-USUAL = {"bias": True, "margin": False, "ties": None, "multiclass": None, "proof": "exact", "guess": None}
+USUAL = {name: each.default for name, each in CertifyArguments._declared.items() if name != "time_limit"}
+USUAL |= {"guess": None}
 """The defaults of what is asked about rows, and cannot be asked about sentences."""
 
 
@@ -42,6 +44,10 @@ def certify_data(
     of_sentences: dict[str, Any] = {"templates": templates, "constraints": constraints, "time_limit": time_limit}
     if y is not None:
         require_no_options(options)
+        _require_none(
+            {"label": label, "columns": columns, "without_inconsistent": without_inconsistent},
+            "files of sentences",
+        )
         return _certify_lists(data, y, asked, of_sentences)
     if reads_sentences(data, label, options.get("format")):
         _require_usual(asked)
@@ -51,6 +57,8 @@ def certify_data(
             "without_inconsistent": without_inconsistent,
         }
         return find("sequences.annotation").certify_corpus(data, log=log, **own, **of_sentences, **options)
+    only = {"columns": columns, "templates": templates, "constraints": constraints}
+    _require_none(only | {"without_inconsistent": without_inconsistent}, "sentences")
     X, y, names = read_table(*places_of(data), log=log, **options)
     answer = certify(X, y, time_limit=time_limit, **asked)
     return answer if names is None else answer.renamed(names)
@@ -71,3 +79,10 @@ def _require_usual(asked: Mapping[str, Any]) -> None:
     for name, usual in USUAL.items():
         if asked[name] is not usual and asked[name] != usual:
             raise ParameterError(f"{name} is for tables, but the data holds sentences. Drop {name}.")
+
+
+def _require_none(given: Mapping[str, Any], kind: str) -> None:
+    """Refuse arguments that are for another kind of data."""
+    for name, value in given.items():
+        if value is not None and value is not False:
+            raise ParameterError(f"{name} is for {kind}. Drop {name}.")

@@ -288,7 +288,8 @@ def read_options(options: Mapping[str, Any]) -> Options:
     given = dict(options)
     for name in ("features", "ignore", "text", "categorical", "hashed", "na"):
         if name in given:
-            given[name] = (given[name],) if isinstance(given[name], str | int) else tuple(given[name])
+            several = isinstance(given[name], Iterable) and not isinstance(given[name], str)
+            given[name] = tuple(given[name]) if several else (given[name],)
     return Options(**given)
 
 

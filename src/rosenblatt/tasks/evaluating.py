@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -18,6 +18,7 @@ from rosenblatt.evaluation import evaluate as compare
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.learning.trace import Trace
 from rosenblatt.models.opened import OpenedModel
+from rosenblatt.parameters import EvaluationArguments, FoldArguments
 from rosenblatt.registry import abilities
 from rosenblatt.rooms import find
 from rosenblatt.rows.labels import encode_labels
@@ -103,6 +104,7 @@ def evaluate(
     >>> rb.evaluate(model, X, y).accuracy == rb.evaluate(model, "@iris").accuracy == model.score(X, y)
     True
     """
+    EvaluationArguments(label=label, log=log)._check_parameters()
     if is_tagger(model) and y is not None:
         require_no_options(options)
         compared: SequenceEvaluation = find("sequences.tag_scores").evaluate_sequences(y, model.predict(data))
@@ -215,7 +217,7 @@ def evaluate_folds(
     scale: bool | None = None,
     seed: int = 0,
     min_class: int | str | None = None,
-    parameters: Any = None,
+    parameters: Mapping[str, Any] | None = None,
     log: Log = log_info,
     n_jobs: int | None = None,
     **options: Any,
@@ -280,6 +282,8 @@ def evaluate_folds(
         unscaled,
     )
 
+    asked = FoldArguments(folds=folds, scale=scale, seed=seed, min_class=min_class, parameters=parameters, log=log)
+    asked._check_parameters()
     fill, recipe, groups, rare = False, None, None, RareClasses.of(min_class)
     if y is not None and _reads_tables(learner):
         require_no_options(options)
@@ -387,8 +391,6 @@ def deal(codes: Ints, folds: int, seed: int, classes: Any = None) -> Ints:
     >>> np.bincount(deal(np.array([0, 0, 1, 0, 1, 0, 1]), 3, seed=0)).tolist()
     [3, 2, 2]
     """
-    if folds < 2:
-        raise ParameterError(f"folds is {folds}, but must be at least 2.")
     counts = np.bincount(codes)
     least = counts[counts > 0].min()
     if least < folds:

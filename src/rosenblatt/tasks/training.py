@@ -7,7 +7,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property, partial
 from pathlib import Path
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rosenblatt import registry
-from rosenblatt.calibration import DEFAULT_FOLDS, Calibration, fit_calibration, require_method, size_of
+from rosenblatt.calibration import DEFAULT_FOLDS, Calibration, fit_calibration, size_of
 from rosenblatt.escaping import ShowsText
 from rosenblatt.estimators.perceptron_core import BareParameters
 from rosenblatt.evaluation import Evaluation, RegressionEvaluation
@@ -29,6 +29,7 @@ from rosenblatt.learning.visitor import hold_out
 from rosenblatt.loops.compilation import Seconds, Stopwatch
 from rosenblatt.loops.layout import CSR
 from rosenblatt.models.files import EstimatorPredictor, with_largest_words, write_model
+from rosenblatt.parameters import TrainingArguments, learned, positional
 from rosenblatt.registry import able_in_words, name_of
 from rosenblatt.rooms import find
 from rosenblatt.rows.batch import Batch
@@ -396,33 +397,17 @@ class TrainingInterrupted(KeyboardInterrupt):
         self.result = result
 
 
-@dataclass(eq=False, kw_only=True)
-class Training(ABC):
+class Training(TrainingArguments, ABC):
     """One training in five steps: open, prepare, fit and judge, and the result can be saved.
 
     Tables, sentences and the partitions of a cluster fill in the steps. The fields are the arguments of `train`.
     """
 
-    data: Any
-    options: Mapping[str, Any]
-    learner: Any
-    parameters: Mapping[str, Any] | None = None
-    label: str | int | None = None
-    columns: Sequence[str | int] | None = None
-    scale: bool | Literal["online"] | None = None
-    holdout: float | None = None
-    min_class: int | str | None = None
-    probabilities: str | None = None
-    seed: int = 0
-    memory: int | None = None
-    cache: Place = "auto"
-    checkpoint: Place | None = None
-    every: int = 1
-    resume: bool = False
-    progress: bool = False
-    log: Log = log_info
-    name: str = field(init=False)
-    estimator: Any = field(init=False)
+    data: Any = positional(kw_only=True, doc="")
+    options: Mapping[str, Any] = positional(kw_only=True, doc="")
+    learner: Any = positional(kw_only=True, doc="")
+    name: str = learned()
+    estimator: Any = learned()
     unit: ClassVar[str] = "rows"
 
     @abstractmethod
@@ -457,6 +442,7 @@ class Training(ABC):
 
     def run(self) -> TrainingResult:
         """Take all steps but the last: `TrainingResult.save`."""
+        self._check_parameters()
         self.open()
         self.prepare()
         seconds, interruption = self.fit()
@@ -611,22 +597,22 @@ def train(
     ).run()
 
 
-@dataclass(eq=False, kw_only=True)
 class TableTraining(Training):
     """The training on a table, or on any source of rows."""
 
-    source: Source = field(init=False)
-    blocks: Any = field(init=False)
+    source: Source = learned()
+    blocks: Any = learned()
     groups: Any = None
     online: OnlineScaling | None = None
     held: Batch | None = None
     held_groups: Any = None
     all_data: str | None = None
     rare: RareClasses | None = None
-    notes: list[str] = field(default_factory=list)
+    notes: list[str] = learned()
 
     def open(self) -> None:
         """Make the learner, and read the rows: all into memory if the learner, a holdout or folds need it."""
+        self.notes = []
         self.log = keep_notes(self.log, self.notes)
         with closed_on_error(source_of(self.data, self.options, missing="indicator")) as self.source:
             self._make_learner()
@@ -643,12 +629,11 @@ class TableTraining(Training):
             self.learner = default_learner(self.source.recipe)
         self.name, self.estimator = named_learner(self.learner, self.parameters, self.seed, bare=True)
         estimator = self.estimator
-        if self.probabilities is not None:
-            require_method(self.probabilities)
-            if not hasattr(estimator, "decision_function") or hasattr(estimator, "predict_proba"):
-                raise ParameterError(
-                    f"The learner {self.name} has no decision scores to calibrate, or has probabilities."
-                )
+        has_curves = hasattr(estimator, "decision_function") and not hasattr(estimator, "predict_proba")
+        if self.probabilities is not None and not has_curves:
+            raise ParameterError(
+                f"The learner {self.name} has no decision scores to calibrate, or has probabilities."
+            )
         self.rare = RareClasses.of(self.min_class)
         if self.rare is not None and (is_regression(estimator) or takes_groups(estimator)):
             raise ParameterError(f"The learner {self.name} predicts no classes. Drop " + Remedy("min_class") + ".")
