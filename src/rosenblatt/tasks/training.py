@@ -113,11 +113,11 @@ def make_learner(name: str, parameters: Mapping[str, Any], *, bare: bool = False
 def parameters_of(settings: Iterable[str]) -> dict[str, Any]:
     """Return the parameters that texts of the form NAME=VALUE set.
 
-    A value is JSON or, if it is not valid JSON, text. A kernel is named as `kernel_of` reads it.
+    A value is JSON, a number such as ``.5``, or else text. A kernel is named as `kernel_of` reads it.
 
     Examples
     --------
-    >>> parameters_of(["eta0=0.5", "bias=None", "order=cyclic"])
+    >>> parameters_of(["eta0=.5", "bias=None", "order=cyclic"])
     {'eta0': 0.5, 'bias': None, 'order': 'cyclic'}
     """
     parameters = dict(map(_setting, settings))
@@ -156,6 +156,10 @@ def _setting(text: str) -> tuple[str, Any]:
         raise ParameterError(f"{text!r} must be NAME=VALUE, such as alpha=0.01.")
     try:
         return name, json.loads(value)
+    except ValueError:
+        pass
+    try:
+        return name, float(value)  # .5 and 1. are no JSON
     except ValueError:
         return name, {"None": None, "True": True, "False": False}.get(value, value)
 
