@@ -9,6 +9,7 @@ from types import ModuleType
 import pytest
 
 import rosenblatt as rb
+from rosenblatt import registry
 from rosenblatt.exceptions import InputError
 from rosenblatt.lab import run_page
 
@@ -96,6 +97,41 @@ def test_a_notebook_shows_the_page_in_a_frame_of_its_own(run):
     assert embedded(page)["end"]["reason"] == "separated"
     with pytest.raises(InputError, match="has no trace"):
         rb.lab(object(), X, y)
+
+
+def test_without_its_data_a_run_cannot_be_shown(run):
+    with pytest.raises(InputError, match=r"Pass the training data too: rb\.lab\(clf, X, y\)"):
+        rb.lab(run[0])
+
+
+REFUSALS = {
+    "kernel": "lie in the kernel's space",
+    "arow": "no place for variances",
+    "scw": "no place for variances",
+    "p-norm": "no place for variances",
+    "mark-one": "made 512 features of 2, and its run is over those",
+}
+
+
+@pytest.mark.parametrize("learner", registry.commands())
+@pytest.mark.filterwarnings("ignore:.*:sklearn.exceptions.ConvergenceWarning")
+def test_every_learner_is_a_page_or_a_sentence(learner):
+    X, y = rb.datasets.load_six_points()
+    cls, fixed = registry.command(learner)
+    model = cls(**fixed).fit(X, y)
+    if hasattr(model, "trace_") and learner not in REFUSALS:
+        assert embedded(rb.lab(model, X, y).page)["data"]["X"] == X.tolist()
+        return
+    with pytest.raises(InputError, match=REFUSALS.get(learner, "has no trace to show")):
+        rb.lab(model, X, y)
+
+
+@pytest.mark.filterwarnings("ignore:.*:sklearn.exceptions.ConvergenceWarning")
+def test_the_features_of_a_mark_one_are_shown_as_the_error_says():
+    X, y = rb.datasets.load_six_points()
+    machine = rb.MarkOne().fit(X, y)
+    made = machine.associate(X)
+    assert embedded(rb.lab(machine.trace_, made, y).page)["data"]["X"] == made.tolist()
 
 
 @pytest.mark.parametrize(

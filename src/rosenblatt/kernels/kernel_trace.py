@@ -69,6 +69,13 @@ class KernelTrace(Trace):
             "after_each_pass, or alpha and expansion."
         )
 
+    def to_document(self, X: MatrixLike, y: ColumnLike, **about: Any) -> dict[str, Any]:
+        """Raise `InputError`: a run document holds weights of the features."""
+        raise InputError(
+            "The weights of a kernel perceptron lie in the kernel's space, so no page can list them. Draw what it "
+            "predicts by rb.plot.boundary, or open the data with `rosenblatt lab`."
+        )
+
     def save(self, path: str | Path) -> None:
         """Write the mistakes to a ``.csv`` or ``.parquet`` file."""
         if Path(path).suffix == ".npz":

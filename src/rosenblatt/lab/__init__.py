@@ -27,7 +27,13 @@ class _CallablePackage(ModuleType):
     """A package that can be called, because the function has the same name."""
 
     def __call__(
-        self, trace: Any, X: MatrixLike, y: ColumnLike, *, height: int = 800, widget: bool = False
+        self,
+        trace: Any,
+        X: MatrixLike | None = None,
+        y: ColumnLike | None = None,
+        *,
+        height: int = 800,
+        widget: bool = False,
     ) -> Any:
         from rosenblatt.lab.run_page import lab
 

@@ -13,15 +13,30 @@ import numpy as np
 
 from rosenblatt.escaping import html_frame
 from rosenblatt.exceptions import InputError
+from rosenblatt.learning.trace import Trace
 from rosenblatt.typing import ColumnLike, MatrixLike
 
 
 def run_document(trace: Any, X: MatrixLike, y: ColumnLike, order: Any = None) -> dict[str, Any]:
     """Return the run of a trace, or of an estimator with its rule and the end of training, as a document."""
-    record = getattr(trace, "trace_", trace)
+    record = _record_of(trace)
     document: dict[str, Any] = record.to_document(X, y, order=order, reason=getattr(trace, "stop_reason_", None))
     document["rule"] |= rule_of(trace, y)
     return document
+
+
+def _record_of(trace: Any) -> Trace:
+    """Return the record of a run over the features of its data."""
+    record = getattr(trace, "trace_", trace)
+    if not isinstance(record, Trace):
+        raise InputError(f"{trace!r} has no trace to show. Train a perceptron, and not with trace=None.")
+    given = getattr(trace, "n_features_in_", record.n_features)
+    if given != record.n_features:
+        raise InputError(
+            f"{trace!r} made {record.n_features} features of {given}, and its run is over those. Pass trace_ in "
+            "its place, and as X the features that it made."
+        )
+    return record
 
 
 def rule_of(model: Any, y: ColumnLike) -> dict[str, Any]:
@@ -103,7 +118,14 @@ def _widget_class() -> Any:
     return LabWidget
 
 
-def lab(trace: Any, X: MatrixLike, y: ColumnLike, *, height: int = 800, widget: bool = False) -> Any:
+def lab(
+    trace: Any,
+    X: MatrixLike | None = None,
+    y: ColumnLike | None = None,
+    *,
+    height: int = 800,
+    widget: bool = False,
+) -> Any:
     """Show a run in a notebook, to step through it forward and back. An exported notebook shows it offline, too.
 
     Parameters
@@ -111,7 +133,7 @@ def lab(trace: Any, X: MatrixLike, y: ColumnLike, *, height: int = 800, widget: 
     trace : Trace, or an estimator with ``trace_``
         The record of a run.
     X, y : arrays
-        Its training data.
+        Its training data, which a trace does not hold.
     height : int
         The height of the frame, in pixels.
     widget : bool
@@ -130,9 +152,8 @@ def lab(trace: Any, X: MatrixLike, y: ColumnLike, *, height: int = 800, widget: 
     >>> rb.lab(rb.Perceptron(order="cyclic").fit(X, y), X, y).height
     800
     """
-    record = getattr(trace, "trace_", trace)
-    if not hasattr(record, "to_document"):
-        raise InputError(f"{trace!r} has no trace to show. Train a perceptron, and not with trace=None.")
+    if X is None or y is None:
+        raise InputError("A trace does not hold its data. Pass the training data too: rb.lab(clf, X, y).")
     page = page_of(trace, X, y)
     if not widget:
         return LabView(page, height)
