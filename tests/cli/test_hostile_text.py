@@ -10,7 +10,7 @@ import pytest
 
 import rosenblatt as rb
 from rosenblatt.escaping import printable
-from rosenblatt.reports import write_report
+from rosenblatt.reports.page import write_report
 
 TITLE = "\x1b]0;owned\x07"
 LABELS = [f"red{TITLE}", "two\nlines", 'a "quote"', "\ttab\u202e"]

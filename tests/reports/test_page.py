@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 
 import rosenblatt as rb
 from rosenblatt.exceptions import LabelError, ParameterError, ShapeError, StorageError
-from rosenblatt.reports import render_report, write_report
+from rosenblatt.reports.page import render_report, write_report
 
 SECTIONS = ["head", "scores", "looks", "errors", "training", "certificate", "provenance"]
 
@@ -138,7 +138,7 @@ def test_the_same_bytes(tmp_path):
     X, y = rb.datasets.load_six_points()
     first = write_report(tmp_path / "first.html", rb.Perceptron().fit(X, y), X, y)
     code = (
-        "import sys, rosenblatt as rb; from rosenblatt.reports import write_report;"
+        "import sys, rosenblatt as rb; from rosenblatt.reports.page import write_report;"
         "X, y = rb.datasets.load_six_points(); write_report(sys.argv[1], rb.Perceptron().fit(X, y), X, y)"
     )
     other = tmp_path / "other.html"

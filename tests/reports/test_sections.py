@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt as rb
 from rosenblatt.certify.class_tables import ClassTables
 from rosenblatt.certify.time_limit import Clock
-from rosenblatt.reports import render_report
-from rosenblatt.reports.page import _number, _percent
+from rosenblatt.reports.page import _number, _percent, render_report
 from rosenblatt.reports.sections import Weight, best_bound, cases_of, looks_of, separability_of
 from rosenblatt.reports.subject import subject_of
 from tests.shared.examples import examples
@@ -180,27 +180,44 @@ def test_a_given_certificate_is_checked(read):
     assert "says a proof that does not hold" in wrong.sections["head"]
 
 
-@pytest.mark.parametrize("multiclass", ["direct", "ovr", "ovo"])
+EXPLAINED = [
+    *(rb.Perceptron(multiclass=multiclass, max_iter=5) for multiclass in ("direct", "ovr", "ovo")),
+    rb.Perceptron(average=True, max_iter=5),
+    rb.VotedPerceptron(max_iter=2),
+    rb.KernelPerceptron("rbf", max_iter=2),
+]
+
+
+@pytest.mark.parametrize("model", EXPLAINED, ids=str)
 @pytest.mark.parametrize("n_classes", [2, 3, 4])
 @pytest.mark.parametrize("sparse", [False, True])
-def test_what_spoke_adds_up_to_the_score(multiclass, n_classes, sparse):
-    """With four features and a bias all that spoke is named, and so is the lead of what was predicted."""
+def test_what_spoke_is_the_explanation_of_the_row(model, n_classes, sparse):
     X, y = clouds(n_classes)
     X = csr_array(X) if sparse else X
-    subject = about(rb.Perceptron(multiclass=multiclass, max_iter=5), X, y)
+    subject = about(clone(model), X, y)
     cases = cases_of(subject)
-    f = subject.model.decision_function(X)
+    assert not cases.unexplained
     assert cases.wrong
     assert cases.close
     for case in [*cases.wrong, *cases.close]:
-        total = sum(part for _, part in case.parts)
-        if n_classes == 2:
-            assert total == pytest.approx(abs(f[case.row]))
-            continue
-        predicted, truth = int(case.predicted), int(case.truth)
-        others = np.delete(f[case.row], predicted)
-        rival = f[case.row, truth] if truth != predicted else others.max()
-        assert total == pytest.approx(f[case.row, predicted] - rival)
+        [found] = rb.explain(subject.model, X[[case.row]])
+        assert case.parts == [(name, part) for name, *_, part in found.lines(5)]
+        assert sum(part for _, part in case.parts) == pytest.approx(found.score, abs=1e-12)
+        assert str(found.label) == case.predicted
+        assert case.favours == (-1 if n_classes == 2 and found.label == 0 else 1)
+
+
+def test_what_spoke_is_on_the_page(read):
+    X, y = clouds(2)
+    kernel = fitted(rb.KernelPerceptron("rbf", max_iter=2), X, y)
+    found = read(render_report(kernel, X, y)).sections["errors"]
+    assert "what spoke for that, and against" in found
+    assert "support point" in found
+    assert "the parts of the score, which is positive for 1" in found
+    network = fitted(rb.MultilayerPerceptron(max_iter=2), X, y)
+    found = read(render_report(network, X, y)).sections["errors"]
+    assert "what spoke" not in found
+    assert "The score of a MultilayerPerceptron is not a sum over features" in found
 
 
 def models():

@@ -125,8 +125,8 @@ def _renamed(value: str, used: set[str], name: str) -> str:
 
 CASES_A_KIND = 10
 """Rows of each kind."""
-FEATURES_A_ROW = 5
-"""Features for each row."""
+PARTS_A_ROW = 5
+"""Parts of the score that are shown for each row, before the sum of all others."""
 MAX_NAME_LETTERS = 160
 """Letters of the name of a row."""
 
@@ -140,7 +140,8 @@ class Case:
     truth: str
     predicted: str
     lead: float | None  # by how much it is right; see `Subject.lead`
-    parts: list[tuple[str, float]]  # features by name, and how much each contributed to the prediction
+    parts: list[tuple[str, float]]  # of the score, as `rosenblatt.explain` names them
+    favours: int  # the sign of what speaks for the prediction
 
 
 @dataclass(frozen=True)
@@ -151,7 +152,7 @@ class Cases:
     close: list[Case]
     n_wrong: int
     words: str
-    explained: bool
+    unexplained: str  # why the parts of scores are not known; empty if they are
 
 
 def cases_of(subject: Subject) -> Cases:
@@ -166,7 +167,7 @@ def cases_of(subject: Subject) -> Cases:
         [_case(subject, i, lead) for i in close.tolist()],
         int(wrong.sum()),
         subject.lead_words,
-        subject.hyperplanes is not None,
+        subject.explainer if isinstance(subject.explainer, str) else "",
     )
 
 
@@ -179,37 +180,19 @@ def _case(subject: Subject, i: int, lead: Floats | None) -> Case:
         labels[subject.batch.codes[i]],
         labels[subject.predicted[i]],
         None if lead is None else float(lead[i]),
-        _parts(subject, i),
+        *_spoke(subject, i),
     )
 
 
-def _parts(subject: Subject, i: int) -> list[tuple[str, float]]:
-    """Return the features that contributed most to the prediction, for or against it."""
-    if subject.hyperplanes is None:
-        return []
-    W, b = subject.hyperplanes
-    predicted, truth = int(subject.predicted[i]), int(subject.batch.codes[i])
-    if len(W) == 1:
-        side = 1.0 if predicted == len(subject.labels) - 1 else -1.0
-        w, bias = side * W[0], side * b[0]
-    else:
-        rival = truth if truth != predicted else _second(subject, i, predicted)
-        w, bias = W[predicted] - W[rival], b[predicted] - b[rival]
-    columns, values = subject.row(i)
-    parts = w[columns] * values
-    top: Ints = np.argsort(-np.abs(parts), kind="stable")[:FEATURES_A_ROW]
-    named = [(subject.feature(int(columns[k])), float(parts[k])) for k in top.tolist() if parts[k]]
-    if bias and (len(named) < FEATURES_A_ROW or abs(bias) > abs(named[-1][1])):
-        named = sorted([*named, ("bias", float(bias))], key=lambda each: -abs(each[1]))[:FEATURES_A_ROW]
-    return named
-
-
-def _second(subject: Subject, i: int, predicted: int) -> int:
-    """Return the class with the second best score."""
-    assert subject.decision is not None, "hyperplanes have scores"
-    scores = subject.decision[i].copy()
-    scores[predicted] = -np.inf
-    return int(np.argmax(scores))
+def _spoke(subject: Subject, i: int) -> tuple[list[tuple[str, float]], int]:
+    """Return the largest parts of a score with the sum of the others, and the sign of what favours the label."""
+    if isinstance(subject.explainer, str):
+        return [], 1
+    row = subject.batch.part(slice(i, i + 1))
+    assert subject.decision is not None, "what has parts has scores"
+    found = subject.explainer(subject.first + i, row, row, subject.decision[i : i + 1], subject.named)
+    against = len(subject.labels) == 2 and int(subject.predicted[i]) != len(subject.labels) - 1
+    return [(name, part) for name, *_, part in found.lines(PARTS_A_ROW)], -1 if against else 1
 
 
 # The boundary of a model in the plane, and its strongest features by name.

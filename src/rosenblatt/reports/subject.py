@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from rosenblatt.escaping import printable
 from rosenblatt.evaluation import Evaluation, Seen, class_code, evaluate, seen_words
 from rosenblatt.exceptions import ParameterError, ShapeError
+from rosenblatt.reports.explanation import Explainer, explainer_of, model_of
 from rosenblatt.rows.batch import Batch, as_labelled
 from rosenblatt.rows.labels import encode_labels
 from rosenblatt.typing import ColumnLike, Floats, Ints, MatrixLike
@@ -123,8 +124,12 @@ class Subject:
         return "distance from the hyperplane" if self.hyperplanes is not None else "score"
 
     @cached_property
-    def _native(self) -> Any:
-        return self.batch.native()
+    def explainer(self) -> Explainer | str:
+        """What gives the parts of a row's score, or why nothing does."""
+        try:
+            return explainer_of(model_of(self.model))
+        except ParameterError as error:
+            return str(error)
 
     @cached_property
     def _norm(self) -> float:
@@ -153,15 +158,6 @@ class Subject:
     def as_trained(self) -> Any:
         """The rows as the learner got them."""
         return self.X if self.trained is None else self.trained
-
-    def row(self, i: int) -> tuple[Ints, Floats]:
-        """Return the nonzero features of a row, and their values."""
-        X = self._native
-        if isinstance(X, np.ndarray):
-            stored = np.flatnonzero(X[i])
-            return stored, X[i, stored].astype(np.float64)
-        start, end = X.indptr[i], X.indptr[i + 1]
-        return X.indices[start:end].astype(np.int64), X.data[start:end].astype(np.float64)
 
 
 def subject_of(

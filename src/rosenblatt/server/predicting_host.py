@@ -13,6 +13,7 @@ import numpy as np
 from rosenblatt.exceptions import PredictionOverflowError
 from rosenblatt.learning.online import OnlineModel
 from rosenblatt.loops.layout import CSR
+from rosenblatt.reports.explanation import RowExplanation, machines_of
 from rosenblatt.rows.batch import are_mappings
 from rosenblatt.rows.features import Features
 from rosenblatt.server.events import PackedRows
@@ -31,7 +32,6 @@ from rosenblatt.server.messages import (
 )
 from rosenblatt.server.replica import Replica
 from rosenblatt.server.served_model import ServedModel
-from rosenblatt.tasks.explaining import RowExplanation, machines_of
 from rosenblatt.typing import Floats
 
 __all__ = ["PredictingHost", "explain"]
