@@ -288,6 +288,16 @@ def test_a_verdict_is_verified_and_becomes_a_proof(form, bias):
     assert rb.certify.Certificate.from_json(found.to_json()).verify(X, y)
 
 
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("seed", range(6))
+def test_a_verdict_on_rows_far_from_the_origin_verifies(bias, seed):
+    """Its weights are often improved before the bound holds; it holds for those returned, and from them alone."""
+    X, y = np.random.default_rng(seed).standard_normal((300, 5)) + 1e5, np.arange(300) % 2
+    found = rb.certify(X, y, bias=bias, proof="verdict")
+    assert found.verdict == "inseparable"
+    assert found.verify(X, y)
+
+
 def test_a_verdict_of_separable_rows_is_a_plane():
     X = np.random.default_rng(0).standard_normal((400, 3))
     found = rb.certify(X, X @ [1.0, 2.0, 3.0] > 0.0, proof="verdict")

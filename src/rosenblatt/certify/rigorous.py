@@ -86,13 +86,12 @@ def prove_contradiction(Z: Floats, weights: Floats, *, bias: bool) -> Contradict
         return None
     if not T.shape[1]:  # all rows are 0
         return Contradiction(rows, weights, Bound(0.0, 1.0), spanning=False)
-    found_columns = choose_columns(T, weights)
-    if found_columns is None:
-        return None
-    J, C = found_columns
-    T = np.ascontiguousarray(T[:, J])
     for _ in range(2):
-        found, better = judge(T, weights, C)
+        chosen = choose_columns(T, weights)
+        if chosen is None:
+            return None
+        J, C = chosen
+        found, better = judge(np.ascontiguousarray(T[:, J]), weights, C)
         if found.ratio < 1.0:
             return Contradiction(rows, weights, found, spanning=len(J) == Z.shape[1])
         weights = scale_weights(better)  # nearer to exact ones
