@@ -186,6 +186,14 @@ def test_extreme_sizes_are_compared_and_beyond_floats_left_to_training():
             rb.Perceptron().fit([[1.0, np.nan], [1.0, 1e5]], [0, 1])
 
 
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+@pytest.mark.parametrize(("tiny", "power"), [(1e-200, "¹⁹⁹|²⁰⁰"), (1e-310, "³⁰⁹|³¹⁰")])
+def test_tiny_values_are_measured_though_their_squares_are_zero(form, tiny, power):
+    rows = np.random.default_rng(0).standard_normal((80, 2)) * [tiny, 1.0]
+    (said,) = _said(rb.Perceptron(), form(rows), np.arange(80) % 2, kind=ScaleWarning)
+    assert re.search(f"column 1 is more than 10({power}) times larger than column 0", said)
+
+
 def test_the_command_says_it_in_its_own_words(tmp_path, capsys):
     from rosenblatt.cli.main import main
 

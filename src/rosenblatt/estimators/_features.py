@@ -177,6 +177,7 @@ MAX_SPARSE_COLUMNS = 1 << 16  # sparse rows with more are not looked at
 FAR_MEAN_DEVIATIONS = 2.0  # a column is far from zero if its mean is more than so many deviations
 SAMPLE_ROWS = 1000  # rows that are looked at first; all are measured only if these should be scaled
 VALUES_AT_ONCE = 1 << 14  # values that are widened together
+LEAST_POWER = -1000  # of two that a column is divided by: 2¹⁰⁰⁰ is still a float
 WRITTEN_OUT = 1e6  # ratios from here on are shown as powers of ten
 
 SCALE = Remedy("scale", True, "StandardScaler, or scale=True of TableEncoder or rosenblatt.train")
@@ -263,36 +264,55 @@ def also_scale(features: Features) -> str:
 
 
 def _sizes(rows: Rows, width: int) -> _Sizes | None:
-    """Measure the columns; None for values that training will refuse."""
+    """Measure the columns; None for values that training will refuse.
+
+    Columns are divided by powers of two first: squares of tiny values would be 0.
+    """
+    powers = np.frexp(_largest(rows, width))[1]
+    factors = np.ldexp(1.0, -np.maximum(powers, LEAST_POWER))
     with np.errstate(over="ignore", invalid="ignore"):
-        sums = _sparse_sums(rows, width) if isinstance(rows, CSR) else _dense_sums(rows, width)
+        sums = _sparse_sums(rows, factors) if isinstance(rows, CSR) else _dense_sums(rows, factors)
     n_rows, count, total, squares = sums
     kept = np.flatnonzero(count >= MIN_FILLED_SHARE * n_rows)
     if not len(kept) or not np.isfinite(squares).all():
         return None
     mean, square = total[kept] / n_rows, squares[kept] / n_rows
     deviation = np.sqrt(np.maximum(square - mean * mean, 0.0))
-    return _Sizes(kept.tolist(), np.sqrt(squares[kept] / count[kept]), mean, deviation)
+    size = np.sqrt(squares[kept] / count[kept])
+    return _Sizes(kept.tolist(), *(each / factors[kept] for each in (size, mean, deviation)))
 
 
-def _dense_sums(rows: NDArray[Any], width: int) -> _Sums:
+def _largest(rows: Rows, width: int) -> Floats:
+    """Return the largest absolute value of each column."""
+    if not isinstance(rows, CSR):
+        return np.asarray(np.maximum(rows.max(axis=0), -rows.min(axis=0).astype(np.float64)), np.float64)
+    found = np.zeros(width)
+    stored = slice(rows.indptr[0], rows.indptr[-1])
+    np.maximum.at(found, rows.indices[stored], np.abs(rows.data[stored].astype(np.float64)))
+    return found
+
+
+def _dense_sums(rows: NDArray[Any], factors: Floats) -> _Sums:
+    width = len(factors)
     step = max(1, VALUES_AT_ONCE // width)
     count, total, squares = np.zeros(width, np.int64), np.zeros(width), np.zeros(width)
     for first in range(0, len(rows), step):
-        values = rows[first : first + step].astype(np.float64)
+        values = rows[first : first + step] * factors
         count += np.count_nonzero(values, axis=0)
         total += values.sum(axis=0)
         squares += (values * values).sum(axis=0)
     return len(rows), count, total, squares
 
 
-def _sparse_sums(rows: CSR, width: int) -> _Sums:
+def _sparse_sums(rows: CSR, factors: Floats) -> _Sums:
+    width = len(factors)
     count, total, squares = np.zeros(width, np.int64), np.zeros(width), np.zeros(width)
     begin, end = int(rows.indptr[0]), int(rows.indptr[-1])
     step = max(VALUES_AT_ONCE, width)
     for first in range(begin, end, step):
         part = slice(first, min(first + step, end))
-        columns, values = rows.indices[part].astype(np.int64), rows.data[part].astype(np.float64)
+        columns = rows.indices[part].astype(np.int64)
+        values = rows.data[part] * factors[columns]
         count += np.bincount(columns[values != 0.0], minlength=width)
         total += np.bincount(columns, values, width)
         squares += np.bincount(columns, values * values, width)
