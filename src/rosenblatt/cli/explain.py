@@ -41,7 +41,7 @@ def explain(
     output: Output,
 ) -> None:
     """Show what speaks for and against the prediction of rows of DATA by MODEL."""
-    from rosenblatt.reports.explanation import SHOWN_ROWS
+    from rosenblatt.reports.row_explanation import SHOWN_ROWS
     from rosenblatt.tasks.data import open_ready_model, source_for
     from rosenblatt.tasks.explaining import explain as explain_rows
 

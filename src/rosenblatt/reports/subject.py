@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rosenblatt.escaping import printable
 from rosenblatt.evaluation import Evaluation, Seen, class_code, evaluate, seen_words
 from rosenblatt.exceptions import ParameterError, ShapeError
-from rosenblatt.reports.explanation import Explainer, explainer_of, model_of
+from rosenblatt.reports.row_explanation import Explainer, explainer_of, model_of
 from rosenblatt.rows.batch import Batch, as_labelled
 from rosenblatt.rows.labels import encode_labels
 from rosenblatt.typing import ColumnLike, Floats, Ints, MatrixLike

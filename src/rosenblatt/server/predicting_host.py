@@ -13,7 +13,7 @@ import numpy as np
 from rosenblatt.exceptions import PredictionOverflowError
 from rosenblatt.learning.online import OnlineModel
 from rosenblatt.loops.layout import CSR
-from rosenblatt.reports.explanation import RowExplanation, machines_of
+from rosenblatt.reports.row_explanation import RowExplanation, machines_of
 from rosenblatt.rows.batch import are_mappings
 from rosenblatt.rows.features import Features
 from rosenblatt.server.events import PackedRows

@@ -10,7 +10,7 @@ from typing import Any
 from rosenblatt.exceptions import InputError, ParameterError
 from rosenblatt.models.files import EstimatorPredictor, Predictor
 from rosenblatt.models.opened import OpenedModel
-from rosenblatt.reports.explanation import Explanation, RowExplanation, explainer_of, model_of
+from rosenblatt.reports.row_explanation import Explanation, RowExplanation, explainer_of, model_of
 from rosenblatt.rows.features import Features, as_rows
 from rosenblatt.tables.file_source import Source
 from rosenblatt.tables.online_scaling import OnlineScaling
