@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import rosenblatt as rb
 from rosenblatt.exceptions import DeviceError, LabelError, ParameterError, ShapeError
 from rosenblatt.probes import devices
+from rosenblatt.probes import probes as module
 from rosenblatt.probes.cpu import CpuEngine
 from rosenblatt.probes.measuring import as_signs, control_labels, deal_folds, wilson
 from rosenblatt.stopping import Plateau, Trend
@@ -227,6 +228,64 @@ def test_an_interrupt_publishes_the_last_whole_pass(monkeypatch):
     assert [each.right for each in probes.table()] == [each.right for each in expected.table()]
     assert {each.end for each in probes.table()} <= {"interrupted", "separated"}
     assert {each.separable for each in probes.table()} == {None}
+
+
+def stopped_once(function):
+    """Return a function that Ctrl-C meets in its first call."""
+    calls = []
+
+    def call(*arguments):
+        calls.append(arguments)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return function(*arguments)
+
+    return call
+
+
+@pytest.mark.parametrize(
+    ("owner", "name"), [(CpuEngine, "count_right"), (rb.Probes, "_verdicts")], ids=["counting", "deciding"]
+)
+def test_an_interrupt_after_training_publishes_what_was_trained(monkeypatch, owner, name):
+    expected = rb.Probes(controls=1, decide=False).fit(X, Y)
+    monkeypatch.setattr(owner, name, stopped_once(getattr(owner, name)))
+    probes = rb.Probes(controls=1)
+    with pytest.raises(KeyboardInterrupt):
+        probes.fit(X, Y)
+    assert probes.coef_.tobytes() == expected.coef_.tobytes()
+    assert probes.table().to_dicts() == expected.table().to_dicts()
+
+
+def test_a_second_interrupt_changes_nothing(monkeypatch):
+    monkeypatch.setattr(CpuEngine, "count_right", stopped_once(CpuEngine.count_right))
+    monkeypatch.setattr(devices, "open_engine", lambda device: Interrupted())
+    probes = rb.Probes()
+    with pytest.raises(KeyboardInterrupt):
+        probes.fit(X, Y)
+    assert not probes.__sklearn_is_fitted__()
+
+
+@pytest.mark.parametrize(
+    ("kind", "limit", "told"),
+    [("float16", 2879, None), ("float16", 2880, "yes"), ("uint8", 2879, None), ("uint8", 2880, "yes"),
+     ("float32", 0, "yes"), ("float64", 0, "yes")],
+)  # fmt: skip
+def test_rows_are_not_widened_beyond_the_usual_memory(monkeypatch, kind, limit, told):
+    """120 rows of 6 values of 4 bytes; wide rows are not copied."""
+    monkeypatch.setattr(module, "usual_memory", lambda: limit)
+    rows = (X * 20 + 100).astype(kind)
+    assert rb.Probes(folds=None).fit(rows, rows[:, 0] > 100).table()[0].separable == told
+
+
+def test_a_margin_ends_as_one_perceptron_does():
+    few = RNG.standard_normal((30, 40))
+    labels = few[:, 0] > 0
+    end = rb.Perceptron(margin=0.7, average=True).fit(few, labels).stop_reason_
+    assert end == "separated"
+    result = rb.Probes(folds=None, margin=0.7).fit(few, labels).table()[0]
+    assert (result.end, result.separable) == (end, "yes")
+    many = rb.MultilabelPerceptron(margin=0.7).fit(few, labels[:, None].astype(int))
+    assert many.stop_reason_ == end
 
 
 def test_an_error_leaves_probes_as_they_were(monkeypatch):

@@ -171,7 +171,7 @@ class MultilabelPerceptron(OneVector):
         The labels: sorted, or the numbers of the columns of a matrix.
     n_iter_, stop_reason_ : int, str
         The passes of the last fit, and its end: after a pass without an update "separated", or "margin" by a rule
-        with a margin; else "tol", "plateau", "max_iter", "max_time" or "interrupted".
+        with a margin of its own; else "tol", "plateau", "max_iter", "max_time" or "interrupted".
     n_updates_, updates_per_pass_ : int, list of int
         The updates of all hyperplanes.
     t_ : int

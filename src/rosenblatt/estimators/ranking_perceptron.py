@@ -44,8 +44,8 @@ class RankingPerceptron(OneVector):
     coef_ : ndarray, shape (n_features,)
         The vector. There is no bias: it would not change any order.
     n_iter_, stop_reason_ : int, str
-        The passes of the last fit, and its end: after a pass without an update "separated", or "margin" if a
-        margin was asked for; else "tol", "plateau", "max_iter", "max_time" or "interrupted".
+        The passes of the last fit, and its end: "separated" after a pass without an update, "tol", "plateau",
+        "max_iter", "max_time" or "interrupted".
     n_updates_, updates_per_pass_ : int, list of int
         The visits that moved weights.
     t_ : int

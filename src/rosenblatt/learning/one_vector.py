@@ -14,6 +14,7 @@ from rosenblatt.learning.state import State, overflow_error
 from rosenblatt.learning.trace import Mistakes, Recorder, Stretch
 from rosenblatt.loops import passes
 from rosenblatt.loops.layout import Log
+from rosenblatt.loops.rules import is_plain
 from rosenblatt.rows.features import Features, require_finite
 from rosenblatt.stopping import Plateau, StopReason, Tolerance
 from rosenblatt.typing import Floats
@@ -127,7 +128,7 @@ class VectorFit(FitLoop[State, VectorRun, Sized]):
         told_to_end = self.report(epoch, None)
         updates = self.recorder.mistakes_per_pass[-1]
         if not updates:
-            return "margin" if self.plan.rule.margin else "separated"
+            return "separated" if is_plain(self.plan.rule) or self.plan.rule.margin == 0.0 else "margin"
         if told_to_end:
             return "interrupted"
         if self.tolerance is not None and self.tolerance.ends(self._mean_loss()):

@@ -218,7 +218,8 @@ class Probes(Declared, ReadsTables, BaseEstimator):  # type: ignore[misc]
     decide: bool = param(
         True,
         "Whether to decide if each problem is separable, as `rosenblatt.certify` does, within about the work of "
-        "training. Rows that do not fit into a quarter of the free memory, or lie on a GPU, are not asked about.",
+        "training. This needs float32 or float64 rows in memory: nothing is asked about rows on a GPU, nor about "
+        "others that would take over a quarter of the free memory.",
     )
     device: str = like(
         PerceptronParameters,
@@ -263,6 +264,8 @@ class Probes(Declared, ReadsTables, BaseEstimator):  # type: ignore[misc]
         -------
         Probes
             The trained probes. An error leaves them unchanged; Ctrl-C leaves the last whole pass of all problems.
+            After it, only the rows that are right are still counted; a second Ctrl-C leaves that out and changes
+            nothing.
         """
         with interruptible(), using(self.n_jobs):
             self._check_parameters()
@@ -381,7 +384,6 @@ class Probes(Declared, ReadsTables, BaseEstimator):  # type: ignore[misc]
             self.max_time,
             self.n_iter_no_change,
             self.average,
-            rule.margin,
             matrix.n_rows * matrix.n_features,
         )
         title = f"{problems.count:,} problems"
@@ -390,7 +392,14 @@ class Probes(Declared, ReadsTables, BaseEstimator):  # type: ignore[misc]
             callbacks = [*([show] if show else []), *(self.callbacks or ())]
             trained = train(engine, problems.count, order, limits, callbacks)
         hypothesis = trained.states.hypothesis()
-        return trained, engine.count_right(hypothesis), hypothesis, engine.name
+        try:
+            right = engine.count_right(hypothesis)
+        except KeyboardInterrupt as caught:
+            if trained.interruption is not None:
+                raise
+            trained = trained._replace(interruption=caught)  # what was trained is counted anew, and published
+            right = engine.count_right(hypothesis)
+        return trained, right, hypothesis, engine.name
 
     def _publish(
         self,
@@ -407,7 +416,12 @@ class Probes(Declared, ReadsTables, BaseEstimator):  # type: ignore[misc]
         k, folds = len(problem_names), self.folds or 0
         measured = right[k:].reshape(1 + self.controls, k, folds).sum(axis=2) if folds else None
         rows = np.count_nonzero(signs, axis=0)
-        told = [None] * k if trained.interruption is not None else self._verdicts(matrix, signs, trained)
+        told: list[str | None] = [None] * k
+        try:
+            if trained.interruption is None:
+                told = self._verdicts(matrix, signs, trained)
+        except KeyboardInterrupt as caught:
+            trained = trained._replace(interruption=caught)
         results = [
             ProbeResult(
                 name=name,
@@ -438,8 +452,9 @@ class Probes(Declared, ReadsTables, BaseEstimator):  # type: ignore[misc]
     def _verdicts(self, matrix: Matrix, signs: Signs, trained: Trained) -> list[str | None]:
         """Return whether each problem is separable: "yes", "no" or "undecided"; None if this was not asked."""
         k, width = signs.shape[1], 8 if matrix.kind == "float64" else 4
-        too_large = matrix.n_rows * matrix.n_features * width > usual_memory()
-        if not self.decide or matrix.on_device or (matrix.streamed and too_large):
+        copied = matrix.streamed or matrix.kind not in ("float64", "float32")
+        too_large = copied and matrix.n_rows * matrix.n_features * width > usual_memory()
+        if not self.decide or matrix.on_device or too_large:
             return [None] * k
         rows = matrix.parts[0] if len(matrix.parts) == 1 else np.concatenate(matrix.parts)
         rows = widen(np.asarray(rows), matrix.kind)
@@ -465,7 +480,7 @@ def _verdict(features: Features, signs: Signs, trained: Trained, j: int, *, bias
         classes=np.array([-1, 1]),
         weight=read_only((signs != 0).astype(np.float64)),
     )
-    if trained.reasons[j] in ("separated", "margin"):
+    if trained.reasons[j] == "separated":
         part = batch if len(taking) == len(signs) else batch.take(taking)
         direction = Direction.of_floats(trained.states.w[j, :-1])
         problem = SeparationProblem(part, part.signs.astype(np.float64), bias=bias)

@@ -40,8 +40,6 @@ class Limits:
         Passes without a fall of the mistakes by 2 %; None is 5 for averages, and the trend for last weights.
     average : bool
         Whether hypotheses are averaged.
-    margin : float
-        The margin of the rule.
     stored : int
         The values that a pass reads.
     """
@@ -50,7 +48,6 @@ class Limits:
     max_time: float | None
     patience: int | None
     average: bool
-    margin: float
     stored: int
 
 
@@ -66,7 +63,7 @@ class Ending:
     def ends(self, epoch: int, mistakes: int, *, late: bool) -> StopReason | None:
         """Take note of a pass; return why training ends with it, if it does. `late` says that time is over."""
         if mistakes == 0:
-            return "margin" if self._limits.margin > 0.0 else "separated"
+            return "separated"
         flat = self._trend.ends(mistakes, self._limits.stored)
         stalled = flat if self._plateau is None else self._plateau.ends(epoch, mistakes)
         if late:
