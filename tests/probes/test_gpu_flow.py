@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from rosenblatt.exceptions import DeviceError
 from rosenblatt.probes import devices, gpu
 from rosenblatt.probes.engine import Matrix, Plan, Problems
 from rosenblatt.probes.gpu import GpuEngine, Shape
+from rosenblatt.stopping import interruptible
 from tests.probes.fake_cupy import Blas, CUDARuntimeError, FakeCupy
 
 
@@ -73,6 +76,113 @@ def test_a_lost_gpu_is_a_sentence_and_training_ends(cupy, event, resident):
         engine.train_pass(np.arange(5), None)
     with pytest.raises(DeviceError, match="The GPU failed while reading the weights"):
         engine.states()
+    engine.close()
+
+
+# Ctrl-C. An update of the fake adds 1 to a weight, so that weights tell how many passes they are of.
+
+PASS = 3 * gpu.GROUP  # rows
+
+
+def passes_of(engine, blocks=PASS // gpu.BLOCK):
+    """Return the passes that weights and visits stand for, and require that they agree."""
+    states = engine.states()
+    made = states.visits // PASS
+    assert (states.w[0, 0], states.visits.tolist()) == (made[0] * blocks, (made * PASS).tolist())
+    return made.tolist()
+
+
+def events_of_a_pass(cupy, engine):
+    """Make a pass; return what happens in it."""
+    seen = []
+    cupy.told = lambda name: seen.append(name)
+    engine.train_pass(np.arange(2), None)
+    cupy.told = lambda name: None
+    return seen
+
+
+@pytest.mark.parametrize("resident", [True, False])
+def test_ctrl_c_anywhere_leaves_the_last_whole_pass(cupy, resident):
+    X, y = some_rows(PASS, 2, 2)
+    begun(X, y).train_pass(np.arange(2), None)  # compiles the kernels
+    engine = begun(X, y, resident=resident)
+    first = events_of_a_pass(cupy, engine)
+    assert {"capture walk", "end_capture", "eventQuery", "setDevice"} <= set(first)
+    places = {name: [i for i, each in enumerate(first) if each == name] for name in first}
+    for i in sorted({i for found in places.values() for i in (*found[:3], *found[-3:])}):
+        engine.start(Matrix((X,), "float64"), Problems(y, np.arange(2)), Plan())
+        left = iter(range(i, -1, -1))
+
+        def stop(name, left=left):
+            if next(left, None) == 0:
+                raise KeyboardInterrupt
+
+        cupy.told = stop
+        with pytest.raises(KeyboardInterrupt):
+            engine.train_pass(np.arange(2), None)
+        cupy.told = lambda name: None
+        assert cupy.capturing is None
+        assert passes_of(engine) == [0, 0], (i, first[i])
+        engine.train_pass(np.arange(2), None)
+        assert passes_of(engine) == [1, 1], (i, first[i])
+    engine.close()
+
+
+def test_ctrl_c_that_invalidates_a_graph_is_no_error_of_the_gpu(cupy):
+    engine = begun(*some_rows())
+
+    def stop():
+        cupy.told = lambda name: cupy.lose(700) if name == "end_capture" else cupy.lose(0)
+        raise KeyboardInterrupt
+
+    when(cupy, "capture walk", stop)
+    with pytest.raises(KeyboardInterrupt):
+        engine.train_pass(np.arange(5), None)
+    cupy.lose(0)
+    assert not engine._graphs
+    engine.close()
+
+
+@pytest.mark.parametrize("event", ["update", "eventQuery"])
+def test_the_first_ctrl_c_ends_a_pass(cupy, event):
+    """A fit only notes it, so that the engine must look for it: in each group of rows, and while it waits."""
+    X, y = some_rows(PASS, 2, 2)
+    engine = begun(X, y)
+    engine.train_pass(np.arange(2), None)
+    cupy.launched.clear()
+
+    def press():
+        signal.raise_signal(signal.SIGINT)
+        return 600 if event == "eventQuery" else None
+
+    when(cupy, event, press)
+    with pytest.raises(KeyboardInterrupt), interruptible():
+        engine.train_pass(np.arange(2), None)
+    assert cupy.launched.count("update") < PASS // gpu.BLOCK
+    assert passes_of(engine) == [1, 1]
+    engine.close()
+
+
+def test_no_copy_of_rows_goes_on_after_ctrl_c(cupy):
+    X, y = some_rows(gpu.GROUP, 2, 2)
+    copied = []
+
+    class Slow:
+        shape, dtype = X.shape, X.dtype
+
+        def __getitem__(self, rows):
+            copied.append(rows)
+            if len(copied) == 1:
+                raise KeyboardInterrupt
+            time.sleep(0.02)
+            copied.append(rows)
+            return X[rows]
+
+    engine = GpuEngine(resident=False)
+    engine.start(Matrix((Slow(),), "float64"), Problems(y, np.arange(2)), Plan())
+    with pytest.raises(KeyboardInterrupt):
+        engine.train_pass(np.arange(2), None)
+    assert len(copied) == 31  # sixteen began, and all but one ended
     engine.close()
 
 

@@ -13,7 +13,7 @@ import glob
 import os
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from functools import cache
 from importlib import import_module, resources
@@ -23,6 +23,7 @@ import numpy as np
 
 from rosenblatt.exceptions import DeviceError, NonFiniteError, TrainingOverflowError
 from rosenblatt.probes.engine import KINDS, Matrix, Plan, Problems, States
+from rosenblatt.stopping import stop_if_interrupted
 from rosenblatt.typing import Floats, Ints
 
 __all__ = ["GpuEngine", "Shape", "require_gpu"]
@@ -338,7 +339,7 @@ class GpuEngine:
         self._rows, self._d, self._k = matrix.n_rows, matrix.n_features, problems.count
         self._pitch = -(-self._d // 64) * 64
         self._group = min(GROUP, -(-self._rows // BLOCK) * BLOCK)
-        self._visits = np.zeros(self._k, np.int64)
+        self._kept, self._made = 0, [np.zeros(self._k, np.int64)] * 2
         self._negative_zero, self._starts_whole = False, True
         with self._working("preparing the training"):
             self._shared = self._cupy.cuda.runtime.deviceGetAttribute(SHARED_MEMORY, self._device)
@@ -350,12 +351,11 @@ class GpuEngine:
 
     @contextmanager
     def _working(self, what: str) -> Iterator[None]:
-        """Use the GPU; after an error or Ctrl-C it rests, and what is kept is the last whole pass."""
+        """Use the GPU; after an error or Ctrl-C, wait until it rests."""
         with _told(what), self._cupy.cuda.Device(self._device):
             try:
                 yield
             except BaseException:
-                self._crew = None
                 with suppress(Exception):
                     self._cupy.cuda.Device().synchronize()
                 raise
@@ -384,7 +384,7 @@ class GpuEngine:
         sums = ("U", "bias_sum") if self._plan.average else ()
         shapes = {"W": (k, d), "bias": (k,), "potential": (k,), "U": (k, d), "bias_sum": (k,)}
         for name in ("W", "bias", "potential", *sums):
-            rooms[name] = rooms["kept " + name] = (shapes[name], real)
+            rooms[name] = rooms["kept " + name + "0"] = rooms["kept " + name + "1"] = (shapes[name], real)
         rooms |= {
             "gram": ((blocks, BLOCK, BLOCK), real),
             "S": ((k, BLOCK), real),
@@ -481,18 +481,18 @@ class GpuEngine:
         pairs = [("W", "bias", begin.w), *([("U", "bias_sum", begin.u)] if self._plan.average else [])]
         for name, bias, values in pairs:
             if values is not None:
-                kept["kept " + name][:, :d] = self._cupy.asarray(values[:, :-1])
-                kept["kept " + bias][:] = self._cupy.asarray(values[:, -1])
+                kept["kept " + name + "0"][:, :d] = self._cupy.asarray(values[:, :-1])
+                kept["kept " + bias + "0"][:] = self._cupy.asarray(values[:, -1])
                 self._negative_zero |= bool((np.signbit(values) & (values == 0.0)).any())
-        kept["kept potential"].set(_potential(begin.w, beta))
+        kept["kept potential0"].set(_potential(begin.w, beta))
         self._starts_whole = bool((begin.w == np.rint(begin.w)).all())
-        self._visits[:] = begin.visits
+        self._made[0] = begin.visits.astype(np.int64)
 
     # A pass
 
     def train_pass(self, active: Ints, order: Any | None) -> Ints:
         """Make one pass of the problems `active`; return the mistakes of each."""
-        visits = int(self._visits[active[0]]) if len(active) else 0
+        visits = int(self._made[self._kept][active[0]]) if len(active) else 0
         with self._working("training"):
             crew = self._take(np.asarray(active, np.int64))
             if order is not None:
@@ -506,9 +506,10 @@ class GpuEngine:
             self._check(order, visits)
             counts = self._all["mistakes"][: crew.count].get().astype(np.int64)
             self.exact_scores += int(self._all["exacts"][: crew.count].sum())
-            self._keep(crew)
-        self._visits[active] += self._rows
-        mistakes: Ints = counts[np.searchsorted(crew.members, active)]
+            other = self._keep(crew, active)
+            mistakes: Ints = counts[np.searchsorted(crew.members, active)]
+        self._kept = other  # one step, so that no Ctrl-C comes between the weights and their visits
+        self._crew = crew
         return mistakes
 
     def _names(self) -> list[str]:
@@ -516,7 +517,7 @@ class GpuEngine:
 
     def _take(self, active: Ints) -> _Crew:
         """Gather the weights of the active problems, unless they lie side by side already."""
-        crew = self._crew
+        crew, self._crew = self._crew, None  # until they are those of a whole pass again
         if crew is None or len(active) < MOST_REST * crew.count or not np.isin(active, crew.members).all():
             crew = _Crew(active, self._shared)
             self._gather(crew)
@@ -526,20 +527,29 @@ class GpuEngine:
             self._all["crew left_out"].set(
                 np.pad(self._problems.left_out[crew.members], (0, self._k - crew.count))
             )
-        self._crew = crew
         return crew
 
     def _gather(self, crew: _Crew) -> None:
         """Copy the weights of the last whole pass to where they are trained."""
         index = self._cupy.asarray(crew.members)
         for name in self._names():
-            self._cupy.take(self._all["kept " + name], index, axis=0, out=self._all[name][: crew.count])
+            self._cupy.take(self._last(name), index, axis=0, out=self._all[name][: crew.count])
 
-    def _keep(self, crew: _Crew) -> None:
-        index = self._cupy.asarray(crew.members)
+    def _last(self, name: str) -> Any:
+        """Return the weights of all problems after the last whole pass."""
+        return self._all[f"kept {name}{self._kept}"]
+
+    def _keep(self, crew: _Crew, active: Ints) -> int:
+        """Write all weights and visits after a pass to the other of two places; return which it is."""
+        index, other = self._cupy.asarray(crew.members), 1 - self._kept
         for name in self._names():
-            self._all["kept " + name][index] = self._all[name][: crew.count]
+            kept = self._all[f"kept {name}{other}"]
+            kept[...] = self._last(name)
+            kept[index] = self._all[name][: crew.count]
+        self._made[other] = self._made[self._kept].copy()
+        self._made[other][active] += self._rows
         self._cupy.cuda.Device().synchronize()
+        return other
 
     def _flags(self, visits: int) -> dict[str, int]:
         """Return the macros that depend on the data: above all whether all sums are exact whole numbers."""
@@ -550,7 +560,7 @@ class GpuEngine:
         )
         if whole:
             longest = 255.0 * self._d**0.5 + 1.0
-            square = float(self._all["kept potential"].max()) * max(1.0, rule.beta)
+            square = float(self._last("potential").max()) * max(1.0, rule.beta)
             reach = square**0.5 + self._rows * longest * max(1.0, rule.beta)
             whole = (
                 longest**2 + rule.beta < 2.0**30
@@ -590,6 +600,7 @@ class GpuEngine:
         everything["broken"].fill(NEVER)
         self._cupy.cuda.Device().synchronize()
         for s, at in enumerate(range(first, n, self._group)):
+            stop_if_interrupted()
             a = s % 2
             if s > 1:
                 _wait(self._done[a])
@@ -647,7 +658,13 @@ class GpuEngine:
                         part, order[i:j].astype(np.int64), axis=0, out=pinned[i - first : j - first], mode="clip"
                     )
 
-            list(self._pool.map(copy, range(first, last, step)))
+            copies: list[Future[None]] = []
+            try:
+                copies.extend(self._pool.submit(copy, i) for i in range(first, last, step))
+                for each in copies:
+                    each.result()
+            finally:
+                wait(copies)  # none may go on writing where the next rows will lie
         size = (last - first) * pinned.strides[0]
         self._cupy.cuda.runtime.memcpyAsync(ring.data.ptr, pinned.ctypes.data, size, 1, self._side.ptr)
 
@@ -662,8 +679,11 @@ class GpuEngine:
             self._main.begin_capture()
             try:
                 self._blocks(kernels, crew.count, shape, tiles, a, self._group // BLOCK)
-            finally:
-                self._graphs[key] = self._main.end_capture()
+            except BaseException:
+                with suppress(Exception):  # of a graph that is cut short
+                    self._main.end_capture()
+                raise
+            self._graphs[key] = self._main.end_capture()
             self._gather(crew)  # the trial may have moved them
         return self._graphs[key]
 
@@ -760,12 +780,13 @@ class GpuEngine:
         """Return copies of the states of all problems, on the host."""
         with self._working("reading the weights"):
             w = self._joined("W", "bias")
-            return States(w, self._joined("U", "bias_sum") if self._plan.average else None, self._visits.copy())
+            u = self._joined("U", "bias_sum") if self._plan.average else None
+            return States(w, u, self._made[self._kept].copy())
 
     def _joined(self, weights: str, bias: str) -> Floats:
         joined = np.empty((self._k, self._d + 1))
-        joined[:, :-1] = self._all["kept " + weights].get()[:, : self._d]
-        joined[:, -1] = self._all["kept " + bias].get()
+        joined[:, :-1] = self._last(weights).get()[:, : self._d]
+        joined[:, -1] = self._last(bias).get()
         return joined
 
     def count_right(self, hypothesis: Floats, rows: slice | None = None) -> Ints:
@@ -773,7 +794,6 @@ class GpuEngine:
         first, last, _ = (rows or slice(None)).indices(self._rows)
         with self._working("judging"):
             crew = self._take(np.arange(self._k))
-            self._crew = None  # its weights make room for the hypothesis
             values = self._cupy.asarray(np.ascontiguousarray(hypothesis))
             self._all["W"].fill(0.0)
             self._all["W"][:, : self._d] = values[:, :-1]
@@ -828,9 +848,10 @@ def _potential(w: Floats, beta: float) -> Floats:
 
 
 def _wait(event: Any) -> None:
-    """Wait for work on the GPU; `Event.done` of CuPy is False for ever once the GPU is lost."""
+    """Wait for work on the GPU, or Ctrl-C; `Event.done` of CuPy is False for ever once the GPU is lost."""
     runtime = _cupy().cuda.runtime
     while (status := runtime.eventQuery(event.ptr)) == NOT_READY:
+        stop_if_interrupted()
         time.sleep(5e-5)
     if status:
         raise runtime.CUDARuntimeError(status)
