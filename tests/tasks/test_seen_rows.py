@@ -40,6 +40,17 @@ def test_files_are_recognised(files, learner):
     assert (seen.to_json()["seen"], new.to_json()["seen"]) == ("all", "other")
 
 
+@pytest.mark.parametrize("frame", [False, True])
+def test_models_in_memory_recognise_their_rows(files, frame):
+    """The model of `rb.train`, and a learner that was fitted on columns of a data frame."""
+    seen, new = (pd.read_csv(f"{name}.csv") if frame else f"{name}.csv" for name in ("seen", "new"))
+    model = rb.train(seen).model
+    assert (rb.evaluate(model, seen).seen, rb.evaluate(model, new).seen) == ("all", None)
+    assert "interval" not in str(rb.evaluate(model, seen))
+    alone = rb.Perceptron().fit(pd.read_csv("seen.csv")[["a", "b"]], pd.read_csv("seen.csv")["label"])
+    assert (rb.evaluate(alone, seen).seen, rb.evaluate(alone, new).seen) == ("all", None)
+
+
 def test_rows_held_out_are_among_others_that_were_seen(files):
     rb.train("seen.csv", holdout=0.25).save("m")
     found = rb.evaluate("m", "seen.csv")

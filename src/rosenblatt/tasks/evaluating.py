@@ -16,8 +16,7 @@ from rosenblatt.escaping import ShowsText
 from rosenblatt.evaluation import Evaluation, RegressionEvaluation, class_code
 from rosenblatt.evaluation import evaluate as compare
 from rosenblatt.exceptions import ParameterError
-from rosenblatt.learning.trace import Trace
-from rosenblatt.models.opened import OpenedModel
+from rosenblatt.models.opened import HeldModel, OpenedModel
 from rosenblatt.parameters import EvaluationArguments, FoldArguments
 from rosenblatt.registry import abilities
 from rosenblatt.rooms import find
@@ -89,7 +88,7 @@ def evaluate(
         Accuracy, precision, recall, F1, the confusion matrix, and ROC AUC of the positive class. Of a model that
         predicts numbers, the mean squared error; of one that ranks rows, the pairs in the right order. Of a tagger
         also sentences and spans. `seen` is "all" where it is known that the model was trained on these rows: by
-        the fingerprint in its file, or by the trace of an estimator.
+        the fingerprint in its file, or by the trace of a classifier in memory, which not all have.
 
     Raises
     ------
@@ -109,6 +108,8 @@ def evaluate(
         require_no_options(options)
         compared: SequenceEvaluation = find("sequences.tag_scores").evaluate_sequences(y, model.predict(data))
         return compared
+    from rosenblatt.tasks.training import was_trained_on
+
     if y is None:
         opened = model if is_tagger(model) else open_ready_model(model)
         if is_tagger(opened):
@@ -127,7 +128,10 @@ def evaluate(
         if not _can_be_read_again(source):
             return found  # so they are not compared with those of training
         numbers = opened.predictor.classes is None
-        return replace(found, seen=opened.seen(found.n_rows, lambda: fingerprint_of(source, numbers=numbers)))
+        seen = opened.seen(found.n_rows, lambda: fingerprint_of(source, numbers=numbers))
+        if isinstance(opened.stored, HeldModel) and was_trained_on(opened.stored, opened, source, found.n_rows):
+            seen = "all"
+        return replace(found, seen=seen)
     require_no_options(options)
     if isinstance(model, str | os.PathLike | OpenedModel):
         opened = open_ready_model(model)
@@ -158,11 +162,11 @@ def _can_be_read_again(source: Source) -> bool:
 
 def _replays(model: Any, X: MatrixLike, y: ColumnLike, n_rows: int) -> bool:
     """Return whether a model is known to be trained on these rows, by the trace of its training."""
+    from rosenblatt.tasks.training import run_of
+
     steps = getattr(model, "steps", None)  # of a scikit-learn Pipeline
-    trace = getattr(steps[-1][1] if steps else model, "trace_", None)
-    if not isinstance(trace, Trace) or trace.mistakes is None or not len(trace) or trace.n_rows != n_rows:
-        return False
-    return bool(trace.is_of(model[:-1].transform(X) if steps and len(steps) > 1 else X, y))
+    run = run_of(steps[-1][1] if steps else model, n_rows)
+    return run is not None and run.is_of(model[:-1].transform(X) if steps and len(steps) > 1 else X, y)
 
 
 @dataclass(frozen=True, eq=False)

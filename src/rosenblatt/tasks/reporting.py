@@ -8,17 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from rosenblatt.exceptions import ParameterError
-from rosenblatt.learning.scaled import mark_gaps, transform_blocks
+from rosenblatt.models.opened import HeldModel
 from rosenblatt.reports.page import write_report
-from rosenblatt.tables.blocks import Blocks
-from rosenblatt.tables.file_source import Source
 from rosenblatt.tasks.data import (
     Log,
     Place,
     all_rows,
     describe_reading,
     feature_names,
-    fills_means,
     is_tagger,
     log_info,
     open_ready_model,
@@ -28,7 +25,7 @@ from rosenblatt.tasks.data import (
     show_data,
     source_for,
 )
-from rosenblatt.tasks.training import preparation
+from rosenblatt.tasks.training import scaled_as_trained, was_trained_on
 from rosenblatt.typing import ColumnLike
 
 __all__ = ["report"]
@@ -114,7 +111,9 @@ def report(
         seen = opened.seen(blocks.n_rows, lambda: blocks.fingerprint)
         describe_reading(source, log)
         if seen == "all" and opened.stored.provenance.get("scaled") is True:
-            trained = _as_trained(blocks, source)
+            trained = scaled_as_trained(blocks, source)
+        if isinstance(opened.stored, HeldModel) and was_trained_on(opened.stored, opened, source, blocks.n_rows):
+            seen = "all"
         names = opened.names if opened.preparation.steps else feature_names(source)
         if title is None and isinstance(model, str | os.PathLike):
             title = f"{os.fspath(model)} on {show_data(source.files if data is source else places_of(data))}"
@@ -138,14 +137,6 @@ def report(
         first=first,
         time_limit=time_limit,
     )
-
-
-def _as_trained(blocks: Blocks, source: Source) -> Any:
-    """Return the training rows as they were scaled for the learner, by figures of the same rows."""
-    marked, _ = mark_gaps(blocks)
-    before = preparation(marked, marked.facts.recipe, fill=fills_means(source), scale=True)
-    batch: Any = transform_blocks(marked, *before).whole
-    return batch.native()
 
 
 def _prepared(provenance: Mapping[str, Any]) -> dict[str, str]:

@@ -24,11 +24,13 @@ from rosenblatt.evaluation import Evaluation, RegressionEvaluation
 from rosenblatt.evaluation import evaluate as compare
 from rosenblatt.exceptions import InputError, ParameterError, Remedy
 from rosenblatt.learning.checkpoint import discard
-from rosenblatt.learning.scaled import transform_blocks
+from rosenblatt.learning.scaled import mark_gaps, transform_blocks
+from rosenblatt.learning.trace import Trace
 from rosenblatt.learning.visitor import hold_out
 from rosenblatt.loops.compilation import Seconds, Stopwatch
 from rosenblatt.loops.layout import CSR
 from rosenblatt.models.files import EstimatorPredictor, with_largest_words, write_model
+from rosenblatt.models.opened import HeldModel, OpenedModel
 from rosenblatt.parameters import TrainingArguments, learned, positional
 from rosenblatt.registry import able_in_words, name_of
 from rosenblatt.rooms import find
@@ -229,6 +231,32 @@ def preparation(blocks: Blocks, recipe: Recipe | None, *, fill: bool, scale: boo
     if fill or scale:
         done = Transformation.of(measure(blocks), fill=fill, scale=scale, numbers=numbers)
     return done._replace(weighting=weigh(blocks, recipe))
+
+
+def scaled_as_trained(blocks: Blocks, source: Source) -> Any:
+    """Return training rows as they were scaled for the learner, by figures of the same rows."""
+    marked, _ = mark_gaps(blocks)
+    before = preparation(marked, marked.facts.recipe, fill=fills_means(source), scale=True)
+    batch: Any = transform_blocks(marked, *before).whole
+    return batch.native()
+
+
+def run_of(learner: Any, n_rows: int) -> Trace | None:
+    """Return the trace of a learner's training if it had so many rows."""
+    trace = getattr(learner, "trace_", None)
+    if not isinstance(trace, Trace) or trace.mistakes is None or not len(trace) or trace.n_rows != n_rows:
+        return None
+    return trace
+
+
+def was_trained_on(model: HeldModel, opened: OpenedModel, source: Source, n_rows: int) -> bool:
+    """Return whether a model in memory is known to be trained on a source, as it is or scaled: by its trace."""
+    run = run_of(model.learner, n_rows)
+    if run is None or opened.predictor.classes is None:
+        return False
+    blocks = all_rows(source)
+    X, y = opened.table(blocks.whole, source)
+    return run.is_of(X, y) or (bool(opened.preparation.steps) and run.is_of(scaled_as_trained(blocks, source), y))
 
 
 def _has_numbers(recipe: Recipe | None) -> bool:
