@@ -45,7 +45,10 @@ ParameterError
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -416,3 +419,35 @@ class LeftOutWarning(UserWarning):
 
 class KernelWarning(UserWarning):
     """A function passed as a kernel is not symmetric positive semidefinite on the training data."""
+
+
+# What is said where training ends without success.
+
+_tell: ContextVar[Callable[[str], object] | None] = ContextVar("rosenblatt_tell", default=None)
+
+
+@contextmanager
+def told_by(tell: Callable[[str], object]) -> Iterator[None]:
+    """Inside, `warn_of_end` calls this instead: the command line, for which nothing of scikit-learn is loaded.
+
+    Examples
+    --------
+    >>> with told_by(print):
+    ...     warn_of_end("Training ended after max_iter=1 passes.")
+    Training ended after max_iter=1 passes.
+    """
+    before = _tell.set(tell)
+    try:
+        yield
+    finally:
+        _tell.reset(before)
+
+
+def warn_of_end(message: str, *, stacklevel: int = 2) -> None:
+    """Warn by scikit-learn's ``ConvergenceWarning`` that training ended without success."""
+    if (tell := _tell.get()) is not None:
+        tell(message)
+        return
+    from sklearn.exceptions import ConvergenceWarning
+
+    warnings.warn(message, ConvergenceWarning, stacklevel=stacklevel + 1)

@@ -102,6 +102,21 @@ def test_training_a_perceptron(tmp_path, name, options):
     assert open_model(tmp_path / "m").learner == "Perceptron"
 
 
+def test_saying_that_nothing_separates_the_rows(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((2000, 5))
+    y = (X[:, 0] > 0) ^ (rng.random(2000) < 0.1)
+    pa.csv.write_csv(pa.table({f"x{j}": X[:, j] for j in range(5)} | {"label": y.astype(int)}), tmp_path / "t.csv")
+    ran = subprocess.run(
+        [sys.executable, "-c", SCRIPT, json.dumps(UNUSED), "train", "t.csv", "-o", "m", "--learner", "perceptron"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
+    assert json.loads(ran.stderr.splitlines()[-1]) == [0, []]
+    assert ran.stderr.count("note: No hyperplane separates these rows") == 1
+
+
 def test_training_on_texts(tmp_path):
     write_tsv(tmp_path / "sms.tsv", messages(50))
     ran = subprocess.run(

@@ -3,12 +3,14 @@
 import json
 import os
 import re
+import time
 from dataclasses import fields
 from inspect import signature
 from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
 
 import rosenblatt as rb
@@ -19,6 +21,7 @@ from rosenblatt.cli.train import train as command_of_train
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.registry import BUILT_IN, able, able_in_words
 from rosenblatt.tables.reading import Options
+from rosenblatt.tasks import training
 
 
 @pytest.fixture
@@ -370,3 +373,20 @@ def _nearly_touching():
     side = X[:, 0] + 0.7 * X[:, 1] + 0.3
     kept = np.abs(side) > 0.05
     return X[kept].round(4), np.where(side > 0, "yes", "no")[kept]
+
+
+def test_warnings_come_after_what_is_measured(table, monkeypatch):
+    """Scikit-learn may be loaded for them, which takes a second."""
+    told = []
+
+    def tell(message, **_):
+        told.append(message)
+        time.sleep(1.0)
+
+    monkeypatch.setattr(training, "warn_of_end", tell)
+    result = rb.train(table, "perceptron")
+    assert result.summary.seconds < 1.0
+    assert len(told) == 1
+    monkeypatch.undo()
+    with pytest.warns(ConvergenceWarning, match="No hyperplane separates these rows"):
+        rb.train(table, "perceptron")

@@ -13,7 +13,7 @@ import click
 
 from rosenblatt._version import __version__
 from rosenblatt.escaping import printable_lines
-from rosenblatt.exceptions import Message, MissingRoomError, RosenblattError
+from rosenblatt.exceptions import Message, MissingRoomError, RosenblattError, told_by
 from rosenblatt.loops.compilation import announce_compilation
 from rosenblatt.registry import able_in_words
 from rosenblatt.rooms import find
@@ -238,7 +238,7 @@ def _complain(message: str) -> None:
 
 @contextmanager
 def _plain_warnings(*, quiet: bool) -> Iterator[None]:
-    """Print each warning as one line, without the place in the code."""
+    """Print each warning as one line, without the place in the code and without loading its category."""
 
     def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
         if not quiet and category not in (DeprecationWarning, FutureWarning, ResourceWarning):
@@ -247,4 +247,5 @@ def _plain_warnings(*, quiet: bool) -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         warnings.showwarning = show
-        yield
+        with told_by(lambda message: warnings.warn(message, stacklevel=2)):
+            yield

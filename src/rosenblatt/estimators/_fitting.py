@@ -25,6 +25,7 @@ from rosenblatt.exceptions import (
     ScaleWarning,
     ShapeError,
     Term,
+    warn_of_end,
 )
 from rosenblatt.learning.checkpoint import Checkpoint, Saved
 from rosenblatt.learning.linear import Scheme
@@ -550,9 +551,7 @@ def conclude(
     columns = to_be_scaled(rows, bias) if rows is not None and failed else None
     warning = _warning(p, run, reached, "" if columns else advice, last)
     if warning and (not best or run.stop_reason == "cycle"):
-        from sklearn.exceptions import ConvergenceWarning
-
-        warnings.warn(warning, ConvergenceWarning, stacklevel=stacklevel)
+        warn_of_end(warning, stacklevel=stacklevel)
     if columns is not None:
         warnings.warn(
             f"Training has not separated the rows, and {columns}. " + STANDARDISE,

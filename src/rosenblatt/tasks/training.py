@@ -22,7 +22,7 @@ from rosenblatt.escaping import ShowsText
 from rosenblatt.estimators.perceptron_core import BareParameters
 from rosenblatt.evaluation import Evaluation, RegressionEvaluation
 from rosenblatt.evaluation import evaluate as compare
-from rosenblatt.exceptions import InputError, ParameterError, Remedy
+from rosenblatt.exceptions import InputError, ParameterError, Remedy, told_by, warn_of_end
 from rosenblatt.learning.checkpoint import discard
 from rosenblatt.learning.scaled import mark_gaps, transform_blocks
 from rosenblatt.learning.trace import Trace
@@ -335,7 +335,7 @@ def calibrate_by_folds(
         return np.asarray(found[fold_of == fold] / size_of(found))
 
     scores: Any = None
-    with warnings.catch_warnings(), using(None, batch.stored), one_blas_thread():
+    with warnings.catch_warnings(), using(None, batch.stored), one_blas_thread(), told_by(lambda _: None):
         warnings.simplefilter("ignore", ConvergenceWarning)  # the fit on all rows has told of it
         for fold, found in enumerate(ordered(scores_of, range(DEFAULT_FOLDS), foreign=True)):
             scores = np.empty((batch.n_rows, *found.shape[1:])) if scores is None else scores
@@ -462,15 +462,22 @@ class Training(TrainingArguments, ABC):
         """Train, and return how long it took, and Ctrl-C if it ended training after a complete pass."""
         if self.resume and self.checkpoint is not None and not Path(self.checkpoint).exists():
             self.log(f"there is no checkpoint {self.checkpoint}; training starts from the beginning")
+        warned = list[str]()  # to be told when time is no longer measured: scikit-learn may be loaded for it
         watch, interruption = Stopwatch(), None
         try:
-            with watch_passes(self.estimator, self.unit) if self.progress else nullcontext():
+            with (
+                told_by(warned.append),
+                watch_passes(self.estimator, self.unit) if self.progress else nullcontext(),
+            ):
                 self.learn()
         except KeyboardInterrupt as caught:
             if getattr(self.estimator, "stop_reason_", None) != "interrupted" or not self.estimator.n_iter_:
                 raise
             interruption = caught
-        return watch.read(), interruption
+        seconds = watch.read()
+        for message in warned:
+            warn_of_end(message)
+        return seconds, interruption
 
     def run(self) -> TrainingResult:
         """Take all steps but the last: `TrainingResult.save`."""
