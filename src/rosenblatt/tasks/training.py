@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,12 +25,10 @@ from rosenblatt.evaluation import evaluate as compare
 from rosenblatt.exceptions import InputError, ParameterError, Remedy, told_by, warn_of_end
 from rosenblatt.learning.checkpoint import discard
 from rosenblatt.learning.scaled import mark_gaps, transform_blocks
-from rosenblatt.learning.trace import Trace
 from rosenblatt.learning.visitor import hold_out
 from rosenblatt.loops.compilation import Seconds, Stopwatch
 from rosenblatt.loops.layout import CSR
 from rosenblatt.models.files import EstimatorPredictor, with_largest_words, write_model
-from rosenblatt.models.opened import HeldModel, OpenedModel
 from rosenblatt.parameters import TrainingArguments, learned, positional
 from rosenblatt.registry import able_in_words, name_of
 from rosenblatt.rooms import find
@@ -66,6 +64,10 @@ from rosenblatt.tasks.data import (
 from rosenblatt.tasks.summary import TrainingSummary, margin_of
 from rosenblatt.threads import one_blas_thread, ordered, using
 from rosenblatt.typing import Floats
+
+if TYPE_CHECKING:
+    from rosenblatt.learning.trace import Trace
+    from rosenblatt.models.opened import HeldModel, OpenedModel
 
 __all__ = ["Training", "TrainingInterrupted", "TrainingResult", "checkpoint_of", "train", "watch_passes"]
 
@@ -243,6 +245,8 @@ def scaled_as_trained(blocks: Blocks, source: Source) -> Any:
 
 def run_of(learner: Any, n_rows: int) -> Trace | None:
     """Return the trace of a learner's training if it had so many rows."""
+    from rosenblatt.learning.trace import Trace
+
     trace = getattr(learner, "trace_", None)
     if not isinstance(trace, Trace) or trace.mistakes is None or not len(trace) or trace.n_rows != n_rows:
         return None
