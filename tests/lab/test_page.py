@@ -42,6 +42,7 @@ CHECKS = (
     "files",
     "accessible",
     "playing",
+    "crowded",
     "many_points",
     "several",
     "forced_colours",

@@ -18,6 +18,7 @@ import { Setup, toggleCompare } from "./SetupPanel.tsx";
 import { Table } from "./Table.tsx";
 import { Transport, transportKeys } from "./Transport.tsx";
 import { ViewTools } from "./ViewTools.tsx";
+import { pixelLine, segment } from "./view.ts";
 import { num, shown } from "./words.ts";
 
 function Tools(): JSX.Element {
@@ -47,11 +48,15 @@ function Legend(): JSX.Element {
   const { d, n } = rows.value;
   const turns = (w: ArrayLike<number>): boolean => Array.from({ length: d }, (_, j) => w[j]).some((each) => each !== 0);
   const sliceable = flat || (isPair.value && situation.value.map === "plain");
+  const inside = (w: ArrayLike<number>): boolean => {
+    const line = shownView.value && flat && !curved ? pixelLine(shownView.value, w) : null;
+    return !flat || curved || (line !== null && segment(shownView.value!, line) !== null);
+  };
   const now = !python && (two ? turns(state.value.w) && (sliceable || !isPair.value) && (flat || way.value !== "spread") : sliceable && state.value.w.some((each) => each !== 0));
-  const before = now && two && flat && !curved && visit.value && visit.value.update >= 0 && turns(visit.value.before.w);
+  const before = now && two && flat && !curved && visit.value && visit.value.update >= 0 && turns(visit.value.before.w) && inside(visit.value.before.w);
   const lines = !python && two && flat && !curved;
   const own = flat && shownView.value !== null && shownView.value.sx !== shownView.value.sy && (lines || curved);
-  const band = lines && now && hasBound(law.value) && (trainedA.value.rule.margin > 0 || errors.value === 0);
+  const band = lines && now && inside(state.value.w) && hasBound(law.value) && (trainedA.value.rule.margin > 0 || errors.value === 0);
   const right = !python && visit.value !== null && visit.value.update < 0;
   const found = verdict.value;
   const proof = flat && !python && showProof.value && found.kind === "inseparable" && found.bias && !!found.point;
@@ -63,11 +68,11 @@ function Legend(): JSX.Element {
     <p class="legend">
       {labels.map((label, code) => <span key={label}><Badge code={code} /> <span class="hidden">class </span>{shown(label)}</span>)}
       {drawnInPython.value && <span>regions: as Python predicts{!flat && (isPair.value ? ", with the other features at their mean" : ", on this plane through the mean of the points")}</span>}
-      {now && <span><i class="line" /> {two ? (curved ? "curve now" : "line now") : "borders now"}</span>}
+      {now && (!lines || inside(state.value.w)) && <span><i class="line" /> {two ? (curved ? "curve now" : "line now") : "borders now"}</span>}
       {lines && isLineOutside.value && turns(state.value.w) && <span>the line lies outside the picture</span>}
       {band && <span><i class="band" /> {trainedA.value.rule.margin > 0 ? "margin" : "no point is nearer"}</span>}
       {right && <span><i class="ring right" style={{ borderColor: palette.value.right }} /> visited, right</span>}
-      {lines && turns(state.value.w) && <span><i class="arrow" /> w</span>}
+      {lines && scale > 0 && <span><i class="arrow" /> w</span>}
       {proof && <span><i class="star" style={{ color: palette.value.wrong }}>★</i> in both hulls: no line can exist</span>}
       {widest && <span><i class="line widest" style={{ borderColor: palette.value.right }} /> the widest line</span>}
       {before && <span><i class="line before" /> before</span>}
@@ -76,7 +81,7 @@ function Legend(): JSX.Element {
       {!python && visit.value && visit.value.update >= 0 && <span><i class="ring" style={{ borderColor: palette.value.wrong }} /> {noun.value}</span>}
       {wrong && <span><i class="ring small" style={{ borderColor: palette.value.wrong }} /> wrong now</span>}
       {moved && <span><i class="arrow" /> w of a {run.value.scheme === "ovo" ? "pair" : "class"} that moved</span>}
-      {!python && visit.value && (two || moved) && scale > 0 && (scale < 1 || second < 1) && <span>arrows × {part(scale)}{second !== scale && `, second rule × ${part(second)}`}</span>}
+      {!python && visit.value && (two || moved) && scale > 0 && (scale < 1 || second < 1) && <span>arrows × {part(scale)}{second > 0 && second !== scale && `, second rule × ${part(second)}`}</span>}
       {!python && disputed.value?.includes(1) && <span><i class="frame" /> the two rules disagree</span>}
       {own && <span>each axis has its own scale, so right angles do not look right</span>}
       {!flat && <span>{seen.value}</span>}

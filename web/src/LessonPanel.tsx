@@ -163,16 +163,20 @@ export function LessonCard(): JSX.Element | null {
       </div>
       <h2 id="lesson-title" tabIndex={-1}>{title}</h2>
       <div id="lesson-body">
-        {before.length > 0 && (
-          <details>
-            <summary>The letters</summary>
-            <dl class="letters">{before.map((each) => <div key={each}><dt>{each}</dt><dd>{SYMBOLS[each]}</dd></div>)}</dl>
-          </details>
-        )}
-        {text.map((each) => <p key={each}>{each}</p>)}
+        <div class="lesson-text" tabIndex={0} role="group" aria-label="Text of the lesson" key={k}>
+          {before.length > 0 && (
+            <details>
+              <summary>The letters</summary>
+              <dl class="letters">{before.map((each) => <div key={each}><dt>{each}</dt><dd>{SYMBOLS[each]}</dd></div>)}</dl>
+            </details>
+          )}
+          {text.map((each) => <p key={each}>{each}</p>)}
+        </div>
         <p class="task"><b>To do:</b> {task}</p>
-        {examples && <p class="row">{examples.map((each) => <button key={each.title} type="button" onClick={() => { reply.value = null; change(each.scene()); }}>{each.title}</button>)}</p>}
-        <div class="needs">{controls.map((each) => <Need key={each} control={each} />)}</div>
+        <div class="needs">
+          {examples && <p class="row">{examples.map((each) => <button key={each.title} type="button" onClick={() => { reply.value = null; change(each.scene()); }}>{each.title}</button>)}</p>}
+          {controls.map((each) => <Need key={each} control={each} />)}
+        </div>
         {question && options && (
           <fieldset>
             <legend>{question}</legend>

@@ -29,17 +29,30 @@ function placesOf(data: Data): Float64Array {
   return places;
 }
 
-/** The factor by which arrows are drawn in the first plane; 0 where there are none. */
+/** The factor by which the arrows of weights are drawn in each plane; 0 where none can be seen. */
 export const arrows = { a: signal(0), b: signal(0) };
 
 /** The picture as SVG text, for files. */
 export const pictures: { a: (() => string) | null } = { a: null };
 
-/** Pixels of the stroke below a wrong point, of which the outline covers the middle. */
-const RIM = 6.6;
-
+/** Half the width of a mark: the more points, the smaller. */
 function sizeOf(n: number): number {
-  return n <= 60 ? 6.5 : n <= 300 ? 5 : n <= 2000 ? 3.5 : 2.2;
+  return n <= 60 ? 6.5 : n <= 150 ? 5 : n <= 500 ? 4 : n <= 1000 ? 3.2 : n <= 3000 ? 2.7 : 2.2;
+}
+
+/** The width of the outline of marks: thin around many, and none where marks overlap, because it would hide their colours. */
+function outlineOf(v: View, places: Float64Array): number {
+  const n = places.length / 2;
+  if (n <= 60) return 1.4;
+  if (n > 500) return 0;
+  const side = 2 * sizeOf(n);
+  const cells = new Set(Array.from({ length: n }, (_, i) => `${Math.round(toX(v, places[2 * i]) / side)},${Math.round(toY(v, places[2 * i + 1]) / side)}`));
+  return cells.size < 0.6 * n ? 0 : n <= 150 ? 1.4 : 0.7;
+}
+
+/** The width of the stroke below a wrong point, of which the mark and its outline cover the inner part. */
+function rimOf(n: number): number {
+  return n <= 60 ? 6.6 : n <= 500 ? 5 : 2.6;
 }
 
 // ---- editing ---------------------------------------------------------------------------------------------------------
@@ -176,7 +189,7 @@ function Regions({ v, w, quadratic }: { v: View; w: Weights; quadratic: boolean 
 }
 
 /** Axes and the coloured half planes, below the points. */
-function Under({ v, w, vectors, quadratic, flat, names, at, which }: { v: View; w: Weights; vectors: Weights; quadratic: boolean; flat: boolean; names: [string, string]; at: (row: number) => [number, number]; which: "a" | "b" }): JSX.Element {
+function Under({ v, w, vectors, quadratic, flat, at, which }: { v: View; w: Weights; vectors: Weights; quadratic: boolean; flat: boolean; at: (row: number) => [number, number]; which: "a" | "b" }): JSX.Element {
   const p = palette.value;
   const xs = ticks(fromX(v, 0), fromX(v, v.width), v.width / 70);
   const ys = ticks(fromY(v, v.height), fromY(v, 0), v.height / 55);
@@ -213,9 +226,20 @@ function Under({ v, w, vectors, quadratic, flat, names, at, which }: { v: View; 
       {ys.map((y) => <line key={`y${y}`} x1={0} x2={v.width} y1={toY(v, y)} y2={toY(v, y)} stroke={p.faint} stroke-width="1" opacity={y === 0 ? 0.55 : 0.14} />)}
       {xs.map((x) => <text key={`tx${x}`} x={toX(v, x)} y={Math.min(v.height - 6, Math.max(14, oy + 15))} font-size="11" fill={p.faint} text-anchor="middle" font-family="system-ui, sans-serif">{x === 0 ? "" : num(x)}</text>)}
       {ys.map((y) => <text key={`ty${y}`} x={Math.min(v.width - 26, Math.max(26, ox - 5))} y={toY(v, y) + 4} font-size="11" fill={p.faint} text-anchor="end" font-family="system-ui, sans-serif">{y === 0 ? "" : num(y)}</text>)}
-      <text x={v.width - 6} y={Math.min(v.height - 20, Math.max(28, oy - 6))} font-size="12" fill={p.faint} text-anchor="end" font-style="italic" font-family="system-ui, sans-serif">{names[0]}</text>
-      {names[1] && <text x={Math.max(32, ox > v.width / 2 ? Math.min(v.width - 6, ox - 7) : ox + 7)} y={14} font-size="12" fill={p.faint} font-style="italic" text-anchor={ox > v.width / 2 ? "end" : "start"} font-family="system-ui, sans-serif">{names[1]}</text>}
       {flat && which === "a" && <Hulls v={v} at={at} />}
+    </g>
+  );
+}
+
+/** The names of the axes, above the points, with a rim of paper so that points do not hide them. */
+function AxisNames({ v, names }: { v: View; names: [string, string] }): JSX.Element {
+  const { faint, paper } = palette.value;
+  const [ox, oy] = [toX(v, 0), toY(v, 0)];
+  const left = ox > v.width / 2;
+  return (
+    <g font-size="12" fill={faint} stroke={paper} stroke-width="4" stroke-linejoin="round" paint-order="stroke" font-style="italic" font-family="system-ui, sans-serif">
+      <text x={v.width - 6} y={Math.min(v.height - 20, Math.max(28, oy - 6))} text-anchor="end">{names[0]}</text>
+      {names[1] && <text x={Math.max(32, left ? Math.min(v.width - 6, ox - 7) : ox + 7)} y={14} text-anchor={left ? "end" : "start"}>{names[1]}</text>}
     </g>
   );
 }
@@ -372,7 +396,7 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
     return () => element.removeEventListener("wheel", turn);
   }, []);
   useSignalEffect(() => {
-    arrows[which].value = flat.value && !quadratic.value && fits.value && !fromPython.value ? arrowScale(view.value, lane) : 0;
+    arrows[which].value = flat.value && !quadratic.value && fits.value && !fromPython.value && seesArrows(view.value, lane) ? arrowScale(view.value, lane) : 0;
   });
   useSignalEffect(() => {
     const [width, height] = size.value;
@@ -572,7 +596,7 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
   const p = palette.value;
   const visit = visited.value;
   const over = fits.value && <Over v={v} which={which} lane={lane} w={drawn.value} quadratic={quadratic.value} flat={flat.value} at={at} />;
-  const under = fits.value ? <Under v={v} w={drawn.value} vectors={vectors.value} quadratic={quadratic.value} flat={flat.value} names={axisNames(basis.value, along.value)} at={at} which={which} /> : <text x={20} y={40} fill={p.ink} font-size="15" font-family="system-ui, sans-serif">{TOO_LARGE}</text>;
+  const under = fits.value ? <Under v={v} w={drawn.value} vectors={vectors.value} quadratic={quadratic.value} flat={flat.value} at={at} which={which} /> : <text x={20} y={40} fill={p.ink} font-size="15" font-family="system-ui, sans-serif">{TOO_LARGE}</text>;
   const overRef = useRef<SVGSVGElement>(null);
   const underRef = useRef<SVGSVGElement>(null);
   useMemo(() => {
@@ -580,11 +604,12 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
     pictures.a = () => {
       const [vv, r] = [view.value, sizeOf(rows.value.n)];
       const wrong = rows.value.n <= 3000 ? wrongRows(rows.value, trained.value.rule, now.value.w) : null;
+      const outline = outlineOf(vv, places.value);
       const shapes = Array.from({ length: rows.value.n }, (_, i) => {
         const [x, y] = at(i);
         const code = codeOf(rows.value, i);
-        const rim = wrong?.[i] ? `<path d="${markPath(code, x, y, r)}" fill="none" stroke="${palette.value.wrong}" stroke-width="${RIM}"/>` : "";
-        return `${rim}<path d="${markPath(code, x, y, r)}" fill="${colourOf(code)}" stroke="${palette.value.outline}" stroke-width="1.3"/>`;
+        const rim = wrong?.[i] ? `<path d="${markPath(code, x, y, r)}" fill="none" stroke="${palette.value.wrong}" stroke-width="${rimOf(rows.value.n)}"/>` : "";
+        return `${rim}<path d="${markPath(code, x, y, r)}" fill="${colourOf(code)}"${outline ? ` stroke="${palette.value.outline}" stroke-width="${outline}"` : ""}/>`;
       });
       return `<svg xmlns="http://www.w3.org/2000/svg" width="${vv.width}" height="${vv.height}" viewBox="0 0 ${vv.width} ${vv.height}">${underRef.current?.innerHTML ?? ""}${shapes.join("")}${overRef.current?.innerHTML ?? ""}</svg>`;
     };
@@ -610,6 +635,7 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
       <canvas ref={canvas} style={{ width: `${v.width}px`, height: `${v.height}px` }} aria-hidden="true" />
       <svg ref={overRef} width={v.width} height={v.height} aria-hidden="true">
         {over}
+        {fits.value && <AxisNames v={v} names={axisNames(basis.value, along.value)} />}
         {visit && fits.value && !fromPython.value && visit.row < rows.value.n && (
           <circle cx={at(visit.row)[0]} cy={at(visit.row)[1]} r={sizeOf(rows.value.n) + 6} fill="none" stroke={visit.update >= 0 ? p.wrong : p.right} stroke-width="3" {...(visit.update >= 0 ? {} : { "stroke-dasharray": "4 3" })} />
         )}
@@ -640,6 +666,7 @@ function wrongRows(all: Rows, rule: Rule, w: Weights): Uint8Array | null {
 function paint(context: CanvasRenderingContext2D, v: View, places: Float64Array, all: Rows, wrong: Uint8Array | null, apart: Uint8Array | null): void {
   const p = palette.value;
   const r = sizeOf(all.n);
+  const outline = outlineOf(v, places);
   context.clearRect(0, 0, v.width, v.height);
   for (let code = all.k - 1; code >= 0; code--) {
     for (const bad of wrong ? [0, 1] : [0]) {
@@ -650,13 +677,13 @@ function paint(context: CanvasRenderingContext2D, v: View, places: Float64Array,
       context.fillStyle = colourOf(code);
       if (bad) {
         // A rim around the outline, which keeps it apart from the colour of the class.
-        context.lineWidth = RIM;
+        context.lineWidth = rimOf(all.n);
         context.strokeStyle = p.wrong;
         context.stroke();
       }
       context.fill();
-      if (all.n > 3000) continue; // outlines would hide the colours
-      context.lineWidth = 1.4;
+      if (!outline) continue;
+      context.lineWidth = outline;
       context.strokeStyle = p.outline;
       context.stroke();
     }
@@ -693,7 +720,7 @@ function Over({ v, which, lane, w, quadratic, flat, at }: { v: View; which: "a" 
   if (flat && !quadratic) {
     if (averaged) parts.push(<Line v={v} w={averaged} stroke={p.average} width={2.4} dash="10 5" />);
     if (pocketed) parts.push(<Line v={v} w={pocketed.w} stroke={p.pocket} width={2.6} dash="2 6" />);
-    const k = arrowScale(v, lane);
+    const k = seesArrows(v, lane) ? arrowScale(v, lane) : 0;
     if (visit && k > 0) {
       const origin: [number, number] = [toX(v, 0), toY(v, 0)];
       const tip = (u: ArrayLike<number>): [number, number] => [origin[0] + u[0] * k * v.sx, origin[1] - (u.length > 2 ? u[1] : 0) * k * v.sy];
@@ -721,6 +748,12 @@ function Over({ v, which, lane, w, quadratic, flat, at }: { v: View; which: "a" 
   return <g>{parts}</g>;
 }
 
+/** The machines that the step shown moved. */
+function movedBy({ run, visit: { value: visit } }: Lane): number[] {
+  if (!visit || visit.update < 0) return [];
+  return [...new Set(visit.faults.flatMap((fault) => (run.value.scheme === "direct" ? [rows.value.y[visit.row], fault.machine] : [fault.machine])))];
+}
+
 /** The update of several classes as arrows: the vector of each machine that moved, before and after. */
 function Turns({ v, lane }: { v: View; lane: Lane }): JSX.Element | null {
   const p = palette.value;
@@ -731,10 +764,9 @@ function Turns({ v, lane }: { v: View; lane: Lane }): JSX.Element | null {
   const d1 = rows.value.d + 1;
   const origin: [number, number] = [toX(v, 0), toY(v, 0)];
   const tip = (w: Weights, m: number): [number, number] => [origin[0] + w[m * d1] * k * v.sx, origin[1] - (d1 > 2 ? w[m * d1 + 1] : 0) * k * v.sy];
-  const moved = [...new Set(visit.faults.flatMap((fault) => (run.value.scheme === "direct" ? [rows.value.y[visit.row], fault.machine] : [fault.machine])))];
   return (
     <g>
-      {moved.map((m) => {
+      {movedBy(lane).map((m) => {
         const [before, after] = [tip(visit.before.w, m), tip(visit.after.w, m)];
         return (
           <g key={m}>
@@ -748,6 +780,20 @@ function Turns({ v, lane }: { v: View; lane: Lane }): JSX.Element | null {
       })}
     </g>
   );
+}
+
+/** Whether a part of an arrow of weights lies in the picture. */
+function seesArrows(v: View, lane: Lane): boolean {
+  const k = arrowScale(v, lane);
+  const visit = lane.visit.value;
+  if (!visit || !(k > 0)) return false;
+  const d1 = rows.value.d + 1;
+  const machines = rows.value.k > 2 ? movedBy(lane) : [0];
+  return machines.flatMap((m) => [visit.before.w, visit.after.w].map((w) => w.subarray(m * d1, m * d1 + d1))).some((w) => {
+    const [dx, dy] = [w[0] * k * v.sx, d1 > 2 ? -w[1] * k * v.sy : 0];
+    if (!(Math.hypot(dx, dy) > 3)) return false;
+    return Array.from({ length: 33 }, (_, part) => [toX(v, 0) + (dx * part) / 32, toY(v, 0) + (dy * part) / 32]).some(([x, y]) => x > 0 && y > 0 && x < v.width && y < v.height);
+  });
 }
 
 /** The factor by which arrows of weights are drawn, so that the longest of the run fits. */

@@ -207,6 +207,9 @@ const checks = {
     must(panned !== near, "the picture cannot be pulled");
     for (let n = 0; n < 5; n++) await press(page, "Next mistake");
     must((await ticks()) === panned, "the picture moves under a person's hands");
+    // The origin is far outside: the legend names no arrow that is not drawn.
+    const legend = await page.locator(".legend").innerText();
+    must(!/arrows ×|\bw\b/.test(legend) && /mistake/.test(legend), `the legend says ${legend}`);
     await page.getByRole("button", { name: "Fit", exact: true }).click();
     must((await ticks()) !== panned, "the picture does not come back");
     // The library's warning, and standardised columns with what they change.
@@ -471,6 +474,16 @@ const checks = {
       const read = async (name) => (await page.locator("section[aria-labelledby=step-title] code", { hasText: name }).first().textContent()).match(/[−\d.]+(?=[,)])/g).map((each) => Number(each.replace("−", "-")));
       const type = (value) => card.getByRole("textbox").last().fill(String(value));
       const pick = (text) => card.getByText(text, { exact: true }).click();
+      /** On a projector the task, the question with its answers, the buttons and the reply are in sight; only the text scrolls. */
+      const insight = async (k) => {
+        const cut = await card.evaluate((whole) => {
+          const edge = whole.getBoundingClientRect();
+          const parts = [...whole.querySelectorAll("h2, .task, .needs, fieldset, .answer, .reply, .acts")].map((each) => [each, each.getBoundingClientRect()]);
+          const hidden = parts.filter(([each, box]) => box.top < Math.max(0, edge.top) || box.bottom > Math.min(innerHeight, edge.bottom) || parts.some(([other, of]) => other !== each && of.top < box.bottom - 1 && of.bottom > box.top + 1));
+          return [...hidden.map(([each]) => each.className || each.tagName), ...(whole.querySelector(".lesson-text").clientHeight < 60 ? ["text"] : [])];
+        });
+        must(cut.length === 0, `lesson ${k + 1}: at 1280 × 720 ${cut} cannot be seen`);
+      };
       /** For each lesson what is done, a wrong answer, and the right one. */
       const solutions = [
         [async () => { for (let k = 0; k < 2; k++) await button("Next mistake").click(); }, () => type(17), async () => { const [a, b] = await read("x = "); await type(a * a + b * b + 1); }],
@@ -539,7 +552,9 @@ const checks = {
           must(plane.y >= 0 && Math.min(plane.y + plane.height, dock.y) - plane.y > 0.85 * plane.height, `lesson ${k + 1}: the sheet hides the plane`);
           must((await page.evaluate(() => document.documentElement.scrollWidth)) <= width, `lesson ${k + 1} is too wide`);
         }
+        if (width === 1280) await insight(k);
         await reply("bad", "it is solved at its beginning");
+        if (width === 1280) await insight(k);
         await act();
         if (right) {
           await reply("bad", "no answer is taken for one");
@@ -955,6 +970,37 @@ const checks = {
     await page.waitForFunction(() => JSON.parse(rosenblattLab.state()).position === 12);
     await page.waitForFunction(() => document.querySelector("[role=status][aria-live]").textContent.includes("every point is right"));
     await sound(page);
+  },
+
+  async crowded() {
+    const wide = await fresh();
+    await paste(wide, "3.6216,8.6661,-2.8073,-0.44699,0\n-3.5637,-8.3827,12.393,-1.2823,1");
+    must(/a tie, so a mistake/.test(await wide.locator(".panel").innerText()), "no point is a tie");
+    must(await wide.locator(".panel").evaluate((each) => each.scrollWidth <= each.clientWidth), "the table is cut");
+    await sound(wide);
+    // 1,372 points, as many as a usual file has: neither outlines nor rims hide the colours of the classes.
+    const random = (i) => ((Math.imul(i, 2654435761) >>> 0) % 10007) / 10007;
+    const normal = (i) => [1, 2, 3, 4, 5, 6].reduce((sum, k) => sum + random(17 * i + 7919 * k), -3);
+    const rows = Array.from({ length: 1372 }, (_, i) => `${normal(i) + (i % 2 ? 0.8 : 0)},${normal(i + 5000)},${i % 2 ? "b" : "a"}`);
+    for (const [colorScheme, minus, plus] of [["light", [0xd5, 0x5e, 0], [0, 0x72, 0xb2]], ["dark", [0xf0, 0x8a, 0x3c], [0x56, 0xb4, 0xe9]]]) {
+      const page = await fresh({ colorScheme });
+      await paste(page, rows.join("\n"));
+      await press(page, "To the end");
+      const [area, ...seen] = await page.evaluate((colours) => {
+        const canvas = document.querySelector(".plane canvas");
+        const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+        let inked = 0;
+        const counts = colours.map(() => 0);
+        for (let at = 0; at < data.length; at += 4) {
+          if (data[at + 3] < 128) continue;
+          inked++;
+          colours.forEach((colour, k) => (counts[k] += Number(colour.every((value, c) => Math.abs(value - data[at + c]) < 40))));
+        }
+        return [inked, ...counts];
+      }, [minus, plus]);
+      must(seen.every((each) => each > 0.2 * area), `${colorScheme}: of ${area} pixels the classes colour ${seen}`);
+      await sound(page);
+    }
   },
 
   async many_points() {

@@ -36,14 +36,14 @@ TITLES = {
     "pa": "Passive-aggressive, PA",
     "pa1": "Passive-aggressive, PA-I",
     "pa2": "Passive-aggressive, PA-II",
-    "averaged-pa1": "Averaged passive-aggressive, PA-I",
+    "averaged-pa1": "Averaged PA-I",
     "arow": "Confidence-weighted, AROW",
     "scw": "Confidence-weighted, SCW-I",
     "p-norm": "p-norm perceptron",
     "prank": "Ordered classes, PRank",
     "network": "Network of several layers",
     "mark-one": "Mark I",
-    "extreme": "Random layer (extreme learning machine)",
+    "extreme": "Extreme learning machine",
 }
 """What the learners of this package are called; others go by their command name."""
 
