@@ -1,5 +1,6 @@
 """Predictions of files: the same lines on any number of threads."""
 
+import json
 from io import BytesIO
 
 import numpy as np
@@ -58,3 +59,35 @@ def test_lines_before_a_bad_one_are_written(trained):
         found[n_jobs] = file.getvalue()
     assert found[1].count(b"\n") > ROWS // 2
     assert found[1] == found[2] == found[5]
+
+
+def several(kind):
+    """Return a model that predicts two values of each row, and their names."""
+    X = np.random.default_rng(0).normal(size=(50, 4)).round(3)
+    labels = (X[:, :2] > 0).astype(int)
+    if kind == "probes":
+        return rb.Probes(folds=None).fit(X, {"warm": labels[:, 0], "tall": labels[:, 1]}), X, ["warm", "tall"]
+    return rb.MultilabelPerceptron().fit(X, labels), X, ["0", "1"]
+
+
+@pytest.mark.parametrize("kind", ["probes", "sets"])
+def test_models_of_several_answers_write_a_column_for_each(tmp_path, kind):
+    model, X, names = several(kind)
+    rb.save(model, tmp_path / "m.safetensors")
+    (tmp_path / "x.csv").write_text("a,b,c,d\n" + "".join(",".join(map(str, row)) + "\n" for row in X.tolist()))
+    np.save(tmp_path / "x.npy", X)
+    expected, scores = model.predict(X).tolist(), model.decision_function(X).tolist()
+    for name in ("x.csv", "x.npy"):
+        header, *rows = lines_of(tmp_path / "m.safetensors", tmp_path / name).decode().splitlines()
+        assert header.split("\t") == names
+        assert [list(map(int, row.split("\t"))) for row in rows] == expected
+    header, *rows = lines_of(model, tmp_path / "x.csv", scores=True).decode().splitlines()
+    assert header.split("\t") == [*names, *(f"score:{name}" for name in names)]
+    assert [list(map(float, row.split("\t"))) for row in rows] == [
+        a + b for a, b in zip(expected, scores, strict=True)
+    ]
+    rows = lines_of(model, tmp_path / "x.csv", scores=True, as_json=True).decode().splitlines()
+    told = [json.loads(row) for row in rows]
+    assert [list(each["label"]) for each in told] == [names] * len(X)
+    assert [list(each["label"].values()) for each in told] == expected
+    assert [each["score"] for each in told] == scores

@@ -473,6 +473,14 @@ class EstimatorPredictor:
         return classes
 
     @property
+    def columns(self) -> list[str] | None:
+        """The names of what is predicted of each row, if it is several values: probes, or labels of a set."""
+        names = getattr(self.estimator, "names_", None)
+        if names is None and hasattr(self.estimator, "predict_sets"):
+            names = self.estimator.classes_.tolist()
+        return None if names is None else list(map(str, names))
+
+    @property
     def n_features(self) -> int:
         """The width of rows."""
         return int(self.estimator.n_features_in_)

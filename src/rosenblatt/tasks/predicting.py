@@ -6,12 +6,13 @@ import os
 from collections.abc import Callable
 from contextlib import nullcontext
 from functools import lru_cache, partial
-from itertools import chain
+from itertools import chain, repeat
 from typing import Any, BinaryIO
 
 from rosenblatt.atomic import replacing
 from rosenblatt.escaping import as_field, json_text, printable
 from rosenblatt.exceptions import ParameterError
+from rosenblatt.models.files import EstimatorPredictor
 from rosenblatt.rooms import find
 from rosenblatt.rows.features import Features
 from rosenblatt.tables.file_source import Source
@@ -55,7 +56,8 @@ def predict_file(
         Where the lines go. A path is written completely or not at all.
     scores : bool
         Whether to add the decision score, or the score of each class if there are more than two. Without JSON the
-        lines are then a table with a header, separated by tabs.
+        lines are then a table with a header, separated by tabs. Probes and sets of labels are always such a table,
+        with a column for each.
     probabilities : bool
         Whether to add the probability of each class. The model must be calibrated; see `rosenblatt.calibrate`.
     as_json : bool
@@ -98,10 +100,11 @@ def predict_file(
     field = lru_cache(maxsize=1 << 10)(printable if people_read else as_field)
     write = _as_json if as_json else partial(_as_text, field)
     with opening as file:
-        headings = _headings(predictor.classes) if scores else []
+        columns = predictor.columns if isinstance(predictor, EstimatorPredictor) else None
+        headings = _headings(predictor.classes, columns) if scores else []
         headings += _chances(predictor.classes) if probabilities else []
-        if headings and not as_json:
-            file.write(("\t".join(["label", *map(field, headings)]) + "\n").encode())
+        if (headings or columns) and not as_json:
+            file.write(("\t".join(map(field, [*(columns or ["label"]), *headings])) + "\n").encode())
 
         def lines(features: Features) -> bytes:
             numbers = {}
@@ -109,7 +112,10 @@ def predict_file(
                 numbers["score"] = predictor.decision(features).tolist()
             if probabilities:
                 numbers["probabilities"] = opened.probabilities(features).tolist()
-            return write(predictor.predict(features).tolist(), numbers, predictor.classes).encode()
+            labels = predictor.predict(features).tolist()
+            if columns is not None and as_json:
+                labels = [dict(zip(columns, each, strict=True)) for each in labels]
+            return write(labels, numbers, predictor.classes).encode()
 
         for text in ordered(lines, (features for features, _ in opened.rows(source))):
             file.write(text)
@@ -117,7 +123,9 @@ def predict_file(
     describe_reading(source, log)
 
 
-def _headings(classes: Any) -> list[str]:
+def _headings(classes: Any, columns: list[str] | None) -> list[str]:
+    if columns is not None:
+        return [f"score:{name}" for name in columns]
     return ["score"] if classes is None or len(classes) == 2 else [f"score:{label}" for label in classes.tolist()]
 
 
@@ -126,13 +134,10 @@ def _chances(classes: Any) -> list[str]:
 
 
 def _as_text(field: Callable[[Any], str], labels: list[Any], numbers: dict[str, list[Any]], classes: Any) -> str:
-    if not numbers:
-        return "".join(f"{field(label)}\n" for label in labels)
+    cells = (map(field, label) if isinstance(label, list) else [field(label)] for label in labels)
     columns = [[each if isinstance(each, list) else [each] for each in column] for column in numbers.values()]
-    rows = (chain.from_iterable(each) for each in zip(*columns, strict=True))
-    return "".join(
-        "\t".join([field(label), *map(repr, row)]) + "\n" for label, row in zip(labels, rows, strict=True)
-    )
+    rows: Any = (chain.from_iterable(each) for each in zip(*columns, strict=True)) if columns else repeat(())
+    return "".join("\t".join([*label, *map(repr, row)]) + "\n" for label, row in zip(cells, rows, strict=False))
 
 
 def _as_json(labels: list[Any], numbers: dict[str, list[Any]], classes: Any) -> str:
