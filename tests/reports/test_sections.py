@@ -217,7 +217,7 @@ def test_what_spoke_is_on_the_page(read):
     network = fitted(rb.MultilayerPerceptron(max_iter=2), X, y)
     found = read(render_report(network, X, y)).sections["errors"]
     assert "what spoke" not in found
-    assert "The score of a MultilayerPerceptron is not a sum over features" in found
+    assert "The score of MultilayerPerceptron is not a sum over features" in found
 
 
 def models():

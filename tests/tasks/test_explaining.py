@@ -231,6 +231,24 @@ def test_text_and_html_show_the_largest_parts_and_escape_names():
     assert "&lt;b&gt;&amp;" in rb.explain(model, pd.DataFrame(wide, columns=names))[:20]._repr_html_()
 
 
+def test_a_probe_is_explained_by_its_name(tmp_path):
+    probes = rb.Probes().fit(pd.DataFrame(X2, columns=NAMES), {"first": TWO, "second": THREE == 1})
+    rb.save(probes, tmp_path / "m")
+    rows = pd.DataFrame(X2[:5], columns=NAMES)
+    for k, name in enumerate(probes.names_):
+        for each in (probes, tmp_path / "m"):
+            found = rb.explain(each, rows, label=name)
+            require_exact(found, probes.decision_function(rows)[:, k])
+            assert found[0].title.startswith(f"row 0: the score of {name} is ")
+            assert set(found[0].names) == set(NAMES)
+    with pytest.raises(ParameterError, match="Name one by label: first, second"):
+        rb.explain(probes, rows)
+    alone = rb.Probes().fit(X2, TWO)
+    found = rb.explain(alone, X2[:5])
+    require_exact(found, alone.decision_function(X2[:5])[:, 0])
+    assert [each.label for each in found] == alone.predict(X2[:5])[:, 0].tolist()
+
+
 @pytest.mark.parametrize(
     "model",
     [
@@ -239,7 +257,9 @@ def test_text_and_html_show_the_largest_parts_and_escape_names():
     ],
 )
 def test_a_model_without_such_parts_says_what_to_use(model):
-    with pytest.raises(ParameterError, match=r"not a sum over features.*permutation_importance"):
+    with pytest.raises(
+        ParameterError, match=rf"of {type(model).__name__} is not a sum over features.*permutation_importance"
+    ):
         rb.explain(fitted(model, X2, TWO), X2)
 
 

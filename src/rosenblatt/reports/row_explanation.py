@@ -130,7 +130,8 @@ class RowExplanation:
     def title(self) -> str:
         """What is predicted for the row, and by which score, in words."""
         if self.label is None:
-            return f"row {self.row}: {number(self.score)}"
+            whose = "" if self.of is None else f"the score of {self.of} is "
+            return f"row {self.row}: {whose}{number(self.score)}"
         if self.other is not None:
             sides = f"positive: {self.of}, negative: {self.other}"
             return f"row {self.row}: {self.label}, by a score of {number(self.score)} ({sides})"
@@ -313,6 +314,8 @@ def model_of(learner: Any) -> Any:
     from rosenblatt.estimators._linear import LinearClassifier  # which load scikit-learn, as the server does not
     from rosenblatt.estimators._one_vector import OneVector
 
+    if type(learner).__name__ == "Probes":
+        return learner.coef_, learner.intercept_, np.array(learner.names_)
     if hasattr(learner, "_vote"):
         return learner._vote()
     if isinstance(learner, LinearClassifier):
@@ -322,7 +325,7 @@ def model_of(learner: Any) -> Any:
         intercept = np.atleast_1d(getattr(learner, "intercept_", np.zeros(len(coef))))
         return coef, intercept, getattr(learner, "classes_", None)
     raise ParameterError(
-        f"The score of a {type(learner).__name__} is not a sum over features, so its parts cannot be given. Use "
+        f"The score of {type(learner).__name__} is not a sum over features, so its parts cannot be given. Use "
         "sklearn.inspection.permutation_importance, or train a linear learner such as Perceptron."
     )
 
@@ -333,7 +336,8 @@ def explainer_of(model: Any, label: Any = None) -> Explainer:
         return _ByClasses(model, label).explain
     coef, intercept, names_of_scores = model
     if len(coef) > 1 and label is None:
-        raise ParameterError("Each label has a score of its own. Name one by label.")
+        known = ", ".join(map(str, names_of_scores[:5])) + (", …" if len(names_of_scores) > 5 else "")
+        raise ParameterError(f"Each label has a score of its own. Name one by label: {known}.")
     which = 0 if len(coef) == 1 else _code(label, names_of_scores)
     of = None if len(coef) == 1 else names_of_scores[which]
 

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from rosenblatt.exceptions import InputError, ParameterError
 from rosenblatt.models.files import EstimatorPredictor, Predictor
 from rosenblatt.models.opened import OpenedModel
@@ -52,7 +54,7 @@ def explain(
         The rows, with the columns of training. A str or path is a file or a built-in set; see `open_data`.
     label : label or None
         The class whose score is explained, if there are more than two. The default is the predicted class. A
-        `MultilabelPerceptron` needs one.
+        `MultilabelPerceptron` needs one, and so do `Probes` of several problems.
     which : sequence of int, range or None
         The rows to explain, by their numbers; None for all. A range may name more rows than there are.
     first : int
@@ -105,7 +107,7 @@ def explain(
                 scores = predictor.decision(row) if predictor.has_scores else predictor.predict(row)
                 told = explained(at + i, one, row, scores, names)
                 if told.label is None and told.of is None and predictor.has_scores:  # one vector decides
-                    told = replace(told, label=predictor.predict(row)[0])
+                    told = replace(told, label=np.ravel(predictor.predict(row))[0])
                 found[at + i] = told
         at += features.n_rows
         if wanted is not None and at > max(wanted, default=-1):
