@@ -1,12 +1,15 @@
 """The calls over HTTP, each against the same learner by hand."""
 
 import asyncio
+import json
 import threading
 import time
 import uuid
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.pipeline import make_pipeline
 
 import rosenblatt as rb
 from rosenblatt.server import host as hosting
@@ -404,6 +407,30 @@ def test_an_explanation_adds_up_for_every_kind_of_learner(learner, part, tmp_pat
                 assert part in own.names
                 assert [one[name] for name in ("score", "bias", "rounding")] == [own.score, own.bias, own.rounding]
                 assert abs(one["rounding"]) < 1e-12
+
+    run(scenario)
+
+
+@pytest.mark.parametrize("scaled", [False, True])
+def test_an_explanation_shows_the_values_of_the_data(scaled, tmp_path):
+    """As `rb.explain` does; a remembered row is known only as the learner gets it."""
+    rows = pd.DataFrame({"size": [1.0, 5.0, 2.0, np.nan], "colour": ["red", "blue", "red", "blue"]})
+    model = make_pipeline(rb.TableEncoder(scale=scaled, missing="mean" if scaled else "zero"), rb.Perceptron())
+    model.fit(rows, ["a", "b", "a", "b"])
+    sent = [{"size": 4.0, "colour": "red"}, {"size": None, "colour": "blue"}]
+
+    async def scenario():
+        async with calling(tmp_path / "data", saved(model, tmp_path)) as server:
+            for row, own in zip(sent, rb.explain(tmp_path / "m.model", sent), strict=True):
+                one = (await server.of_model("explain", row=json.dumps(row))).json()["explanations"][0]
+                told = [dict(part, name=part.pop("feature")) for part in one["contributions"]]
+                assert told == own.to_json()["parts"]
+            ids = (await server.post("predict", {"rows": sent[:1], "remember": True})).json()["ids"]
+            one = (await server.of_model("explain", id=ids[0])).json()["explanations"][0]
+            own = rb.explain(model, sent[:1])[0].to_json()["parts"]
+            assert [(part["value"], part["input"]) for part in one["contributions"]] == [
+                (None, part["input"]) for part in own
+            ]
 
     run(scenario)
 

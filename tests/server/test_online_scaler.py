@@ -157,7 +157,8 @@ def test_an_explanation_adds_up_to_the_score(tmp_path):
     assert found["score"] == pytest.approx(found["bias"] + sum(parts))
     assert {each["feature"] for each in found["contributions"]} == set(NAMES)
     scaled = by_hand(pipeline(), range(FIRST, 40))[0].transform(pd.DataFrame([[21.5, 5000.0]], columns=NAMES))
-    assert sorted(each["value"] for each in found["contributions"]) == sorted(scaled.ravel().tolist())
+    told = {each["feature"]: (each["value"], each["input"]) for each in found["contributions"]}
+    assert told == dict(zip(NAMES, zip([21.5, 5000.0], scaled.ravel().tolist(), strict=True), strict=True))
 
 
 def test_a_scaler_before_other_steps_is_refused(tmp_path):

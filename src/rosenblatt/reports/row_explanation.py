@@ -26,7 +26,7 @@ from rosenblatt.loops.layout import CSR
 from rosenblatt.rows.features import Features
 from rosenblatt.typing import Floats
 
-__all__ = ["SHOWN_ROWS", "Explanation", "RowExplanation", "explainer_of", "machines_of", "model_of"]
+__all__ = ["SHOWN_ROWS", "Explanation", "RowExplanation", "explainer_of", "machines_of", "model_of", "row_values"]
 
 SHOWN_PARTS, SHOWN_ROWS = 10, 5
 """Parts of a row, and rows, that are printed; `to_frame` has all."""
@@ -344,7 +344,7 @@ def explainer_of(model: Any, label: Any = None) -> Explainer:
     def explain_number(
         row: int, raw: Features, features: Features, scores: Floats, names: Sequence[str] | None
     ) -> RowExplanation:
-        columns, values, inputs = _values(raw, features)
+        columns, values, inputs = row_values(raw, features)
         return RowExplanation(
             row, None, of, float(np.ravel(scores)[which]), "feature", _names(names, columns), values, inputs,
             machines=coef[[which]][:, columns], biases=intercept[[which]], signs=np.ones(1),
@@ -395,7 +395,7 @@ class _ByClasses:
                 **told, by="support point", names=called, values=values, inputs=values,
                 machines=alpha, biases=np.atleast_1d(model.intercept)[which], signs=signs,
             )  # fmt: skip
-        columns, values, inputs = _values(raw, features)
+        columns, values, inputs = row_values(raw, features)
         weights = np.atleast_2d(model.all_weights)[which]
         return RowExplanation(
             **told, by="feature", names=_names(names, columns), values=values, inputs=inputs,
@@ -432,7 +432,7 @@ def machines_of(scheme: Scheme, code: int) -> tuple[list[int], Floats]:
     return [m for m, _ in pairs], np.array([1.0 if pair[1] == code else -1.0 for _, pair in pairs])
 
 
-def _values(raw: Features, features: Features) -> tuple[NDArray[Any], Floats, Floats]:
+def row_values(raw: Features, features: Features) -> tuple[NDArray[Any], Floats, Floats]:
     """Return the columns of one row that hold values, the values as they are, and as the learner gets them."""
     if not isinstance(features.rows, CSR):
         columns = np.arange(features.n_features)

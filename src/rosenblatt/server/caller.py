@@ -224,7 +224,9 @@ class Explanation:
         The answer.
     explanations : list of dict
         The score of each class as a sum: its ``bias``, the ``contributions`` of features, or of the support points
-        of a kernel, the largest first, and the ``rounding`` of the sum of floats.
+        of a kernel, the largest first, and the ``rounding`` of the sum of floats. A contribution has the
+        ``feature``, its ``value`` in the row, its ``input`` to the learner after scaling, its ``weight`` and the
+        ``contribution``, which is input times weight.
     """
 
     version: int

@@ -334,13 +334,17 @@ class RollbackAnswer(msgspec.Struct):
 
 
 class Contribution(msgspec.Struct):
-    """What one feature adds to the score: its value times its weight.
+    """What one feature adds to the score: its input times its weight.
 
-    A kernel has support points in place of features.
+    `value` is the number in the row, and `input` the same as the learner gets it: scaled, with missing values
+    filled. `value` is null where the row has none, and for a remembered prediction of a model that prepares its
+    rows, since only prepared rows are kept. A kernel has support points in place of features, and its values as
+    numbers.
     """
 
     feature: str
-    value: float
+    value: float | None
+    input: float
     weight: float
     contribution: float
 

@@ -11,9 +11,7 @@ import msgspec
 import numpy as np
 
 from rosenblatt.exceptions import PredictionOverflowError
-from rosenblatt.learning.online import OnlineModel
-from rosenblatt.loops.layout import CSR
-from rosenblatt.reports.row_explanation import RowExplanation, machines_of
+from rosenblatt.reports.row_explanation import RowExplanation, machines_of, row_values
 from rosenblatt.rows.batch import are_mappings
 from rosenblatt.rows.features import Features
 from rosenblatt.server.events import PackedRows
@@ -32,7 +30,6 @@ from rosenblatt.server.messages import (
 )
 from rosenblatt.server.replica import Replica
 from rosenblatt.server.served_model import ServedModel
-from rosenblatt.typing import Floats
 
 __all__ = ["PredictingHost", "explain"]
 
@@ -43,44 +40,38 @@ MAX_EXPLAINED_FEATURES = 100
 """Features that an answer names, for each class."""
 
 
-def explain(model: ServedModel, replica: Replica, features: Features) -> ExplainAnswer:
-    """Return what the features, or the support points, add to the scores of one row, the largest first."""
-    by, names, values, weights = _parts(model, replica.online, replica.online.seen_by_stream(features))
+def explain(model: ServedModel, replica: Replica, features: Features, raw: Features | None) -> ExplainAnswer:
+    """Return what the features, or the support points, add to the scores of one row, the largest first.
+
+    The raw row has the values of the data; None where they are not known.
+    """
+    online = replica.online
+    inputs = online.seen_by_stream(features)
     labels, scores = replica.decide(features)
-    scheme = replica.online.stream.scheme
+    scheme = online.stream.scheme
     binary = scheme.kind == "binary"
+    if online.stream.linear:
+        columns, values, used = row_values(inputs if raw is None else raw, inputs)
+        weights = np.atleast_2d(online.stream.state.part(columns).hypothesis())
+        by, names = "feature", tuple(_name(model.names, column) for column in columns.tolist())
+        values = np.full(len(used), np.nan) if raw is None else values
+    else:
+        expansion: Any = online.model()
+        values = used = expansion.kernel_values(inputs)
+        weights = np.column_stack([np.atleast_2d(expansion.alpha), np.atleast_1d(expansion.intercept)])
+        by, names = "support point", tuple(f"support point {k}" for k in range(len(values)))
     explained = []
     for k, label in enumerate(replica.classes[-1:] if binary else replica.classes):
         which, signs = machines_of(scheme, k)
         machines, biases = weights[which, :-1], weights[which, -1]
         score = scores[0] if binary else scores[0][k]
         found = RowExplanation(
-            0, labels[0], label, score, by, names, values, values, machines=machines, biases=biases, signs=signs
+            0, labels[0], label, score, by, names, values, used, machines=machines, biases=biases, signs=signs
         )
-        numbers = (values, found.weights, found.contributions)
-        largest = np.argsort(-np.abs(found.contributions), kind="stable")[:MAX_EXPLAINED_FEATURES].tolist()
-        contributions = [Contribution(names[j], *(float(each[j]) for each in numbers)) for j in largest]
+        parts = found.to_json()["parts"][:MAX_EXPLAINED_FEATURES]
+        contributions = [Contribution(feature=part.pop("name"), **part) for part in parts]
         explained.append(ClassExplanation(label, score, found.bias, contributions, found.rounding))
     return ExplainAnswer(replica.version, labels[0], explained)
-
-
-def _parts(
-    model: ServedModel, online: OnlineModel, features: Features
-) -> tuple[str, tuple[str, ...], Floats, Floats]:
-    """Return what the parts of a score are, their names, their values, and their weights with the bias last."""
-    if not online.stream.linear:
-        expansion: Any = online.model()
-        values = expansion.kernel_values(features)
-        weights = np.column_stack([np.atleast_2d(expansion.alpha), np.atleast_1d(expansion.intercept)])
-        return "support point", tuple(f"support point {k}" for k in range(len(values))), values, weights
-    rows: Any = features.rows
-    if isinstance(rows, CSR):
-        places, values = rows.indices.astype(np.int64), rows.data.astype(np.float64)
-    else:
-        places = np.flatnonzero(rows[0])
-        values = rows[0][places].astype(np.float64)
-    weights = np.atleast_2d(online.stream.state.part(places).hypothesis())
-    return "feature", tuple(_name(model.names, int(place)) for place in places), values, weights
 
 
 def _name(names: tuple[str, ...] | None, place: int) -> str:
@@ -154,11 +145,14 @@ class PredictingHost(ABC):
             raise RequestError.of(422, "Send either row, a row as JSON, or id, that of a remembered prediction.")
         with model.reading() as replica:
             if row is not None:
-                features = model.features([read_message(ROW, row.encode("utf-8", "replace"))])
+                rows = [read_message(ROW, row.encode("utf-8", "replace"))]
+                features = model.features(rows)
+                raw: Features | None = model.raw(rows, features)
             else:
                 features = self._kept(model, str(number))
+                raw = None if model.prepares else features
             try:
-                return explain(model, replica, features)
+                return explain(model, replica, features, raw)
             except PredictionOverflowError as error:
                 raise RequestError.by(error) from error
 

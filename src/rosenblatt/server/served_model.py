@@ -28,7 +28,7 @@ from rosenblatt.server.events import LearnEvent, PackedRows, encode_event
 from rosenblatt.server.limits import LONGEST_LABEL, USUAL, RequestLimits, place_of
 from rosenblatt.server.messages import RequestError
 from rosenblatt.server.replica import FoldOutcome, Replica
-from rosenblatt.tables.online_scaling import OnlineScaling
+from rosenblatt.tables.online_scaling import OnlineScaling, Unscaled
 from rosenblatt.tables.preparation import Preparation
 from rosenblatt.tables.recipe import TableRecipe
 
@@ -278,6 +278,17 @@ class ServedModel:
             return self._read(rows, vocabulary)
         except RosenblattError as error:
             raise RequestError.by(error, **place_of(rows, self.columns, self.numbers)) from error
+
+    @property
+    def prepares(self) -> bool:
+        """Whether a step changes rows before the learner, an online scaler aside."""
+        return any(not isinstance(step, Unscaled) for step in self.preparation.steps)
+
+    def raw(self, rows: Sequence[Any], features: Features) -> Features:
+        """Return rows that were read as features as they are in the data, where columns are kept."""
+        if not self.preparation.steps or not self.preparation.keeps_columns:
+            return features
+        return self.preparation.read_raw(rows, "rows")
 
     def _read(self, rows: Sequence[Any], vocabulary: Vocabulary | None) -> Features:
         plain = None if self.preparation.steps else plain_arrays(rows, self.published.online.n_features)

@@ -327,17 +327,27 @@ class Preparation:
 
     def read(self, X: Any, name: str = "X") -> Features:
         """Return data in memory as the features that the learner sees; messages call it by the name."""
+        return self.features(self.read_raw(X, name))
+
+    def read_raw(self, X: Any, name: str = "X") -> Features:
+        """Return data in memory as features before the first step; of a table as its recipe makes them."""
         if self.encoding is not None:
-            return self.features(self.encoding.read(X, name))
+            return self.encoding.read(X, name)
         columns = self.steps[0].columns if self.steps else None
         if columns is not None and are_mappings(X):
             from rosenblatt.tables.in_memory import read_table
 
-            return self.features(read_table(X, TableRecipe.of_numbers(columns, len(columns)), name))
+            return read_table(X, TableRecipe.of_numbers(columns, len(columns)), name)
         features = as_rows(X, name=name)
         if self.steps:
             require_names(features, self.steps[0].columns)
-        return self.features(features)
+        return features
+
+    @property
+    def keeps_columns(self) -> bool:
+        """Whether each feature of the learner is made of one raw feature, so that both can be shown."""
+        columnwise = Encoding | Standardisation | OnlineScaling | Unscaled | UnitLength
+        return all(isinstance(step, columnwise) for step in self.steps)
 
     def features(self, features: Features) -> Features:
         """Return rows that were read by the recipe as the features that the learner sees."""

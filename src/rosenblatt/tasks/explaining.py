@@ -13,10 +13,8 @@ from rosenblatt.exceptions import InputError, ParameterError
 from rosenblatt.models.files import EstimatorPredictor, Predictor
 from rosenblatt.models.opened import OpenedModel
 from rosenblatt.reports.row_explanation import Explanation, RowExplanation, explainer_of, model_of
-from rosenblatt.rows.features import Features, as_rows
+from rosenblatt.rows.features import Features
 from rosenblatt.tables.file_source import Source
-from rosenblatt.tables.online_scaling import OnlineScaling
-from rosenblatt.tables.preparation import Encoding, Standardisation, UnitLength, require_names
 from rosenblatt.tasks.data import (
     Log,
     describe_reading,
@@ -132,16 +130,10 @@ def _read(opened: OpenedModel, rows: Any, source: Source | None) -> Iterator[tup
     preparation = opened.preparation
     if source is not None:
         chunks: Iterable[Features] = source.chunks()
-    elif preparation.encoding is not None:
-        chunks = [preparation.encoding.read(rows)]
     elif not preparation.steps and isinstance(opened.predictor, EstimatorPredictor):
         chunks = [opened.predictor.estimator._features(rows)]  # which knows the names of mappings
     else:
-        chunks = [as_rows(rows)]
-        if preparation.steps:
-            require_names(chunks[0], preparation.steps[0].columns)
-    columnwise = Encoding | Standardisation | OnlineScaling | UnitLength
-    same = all(isinstance(step, columnwise) for step in preparation.steps)
+        chunks = [preparation.read_raw(rows)]
     for chunk in chunks:
         features = preparation.features(chunk)
-        yield (chunk if same else features), features
+        yield (chunk if preparation.keeps_columns else features), features
