@@ -45,7 +45,6 @@ ParameterError
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -423,31 +422,22 @@ class KernelWarning(UserWarning):
 
 # What is said where training ends without success.
 
-_tell: ContextVar[Callable[[str], object] | None] = ContextVar("rosenblatt_tell", default=None)
+teller: ContextVar[Callable[[str], object] | None] = ContextVar("rosenblatt_teller", default=None)
 
 
 @contextmanager
 def told_by(tell: Callable[[str], object]) -> Iterator[None]:
-    """Inside, `warn_of_end` calls this instead: the command line, for which nothing of scikit-learn is loaded.
+    """Inside, fits that end without success call this, in place of a warning by a class of scikit-learn.
 
     Examples
     --------
+    >>> import rosenblatt as rb
     >>> with told_by(print):
-    ...     warn_of_end("Training ended after max_iter=1 passes.")
-    Training ended after max_iter=1 passes.
+    ...     _ = rb.Perceptron().fit([[0.0], [1.0], [2.0]], [0, 1, 0])  # doctest: +ELLIPSIS
+    No hyperplane separates these rows (proved: see certificate_). ...
     """
-    before = _tell.set(tell)
+    before = teller.set(tell)
     try:
         yield
     finally:
-        _tell.reset(before)
-
-
-def warn_of_end(message: str, *, stacklevel: int = 2) -> None:
-    """Warn by scikit-learn's ``ConvergenceWarning`` that training ended without success."""
-    if (tell := _tell.get()) is not None:
-        tell(message)
-        return
-    from sklearn.exceptions import ConvergenceWarning
-
-    warnings.warn(message, ConvergenceWarning, stacklevel=stacklevel + 1)
+        teller.reset(before)

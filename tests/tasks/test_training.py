@@ -375,18 +375,20 @@ def _nearly_touching():
     return X[kept].round(4), np.where(side > 0, "yes", "no")[kept]
 
 
-def test_warnings_come_after_what_is_measured(table, monkeypatch):
+def test_warnings_come_after_what_is_measured(tmp_path, monkeypatch):
     """Scikit-learn may be loaded for them, which takes a second."""
-    told = []
+    path, told = tmp_path / "t.csv", []
+    path.write_text("a,label\n0,x\n1,y\n2,x\n3,y\n")
 
     def tell(message, **_):
         told.append(message)
         time.sleep(1.0)
 
     monkeypatch.setattr(training, "warn_of_end", tell)
-    result = rb.train(table, "perceptron")
+    rb.train(path, "perceptron")  # loops are loaded
+    result = rb.train(path, "perceptron")
     assert result.summary.seconds < 1.0
-    assert len(told) == 1
+    assert len(told) == 2
     monkeypatch.undo()
     with pytest.warns(ConvergenceWarning, match="No hyperplane separates these rows"):
-        rb.train(table, "perceptron")
+        rb.train(path, "perceptron")

@@ -25,7 +25,7 @@ from rosenblatt.exceptions import (
     ScaleWarning,
     ShapeError,
     Term,
-    warn_of_end,
+    teller,
 )
 from rosenblatt.learning.checkpoint import Checkpoint, Saved
 from rosenblatt.learning.linear import Scheme
@@ -560,6 +560,16 @@ def conclude(
         )
     if run.interruption is not None:
         raise run.interruption
+
+
+def warn_of_end(message: str, *, stacklevel: int = 2) -> None:
+    """Warn by scikit-learn's ``ConvergenceWarning`` that training ended without success; see `told_by`."""
+    if (tell := teller.get()) is not None:
+        tell(message)
+        return
+    from sklearn.exceptions import ConvergenceWarning
+
+    warnings.warn(message, ConvergenceWarning, stacklevel=stacklevel + 1)
 
 
 def _warning(p: Any, run: PerceptronRun, reached: str, advice: str, last: str) -> str | None:

@@ -19,10 +19,11 @@ from numpy.typing import ArrayLike, NDArray
 from rosenblatt import registry
 from rosenblatt.calibration import DEFAULT_FOLDS, Calibration, fit_calibration, size_of
 from rosenblatt.escaping import ShowsText
+from rosenblatt.estimators._fitting import warn_of_end
 from rosenblatt.estimators.perceptron_core import BareParameters
 from rosenblatt.evaluation import Evaluation, RegressionEvaluation
 from rosenblatt.evaluation import evaluate as compare
-from rosenblatt.exceptions import InputError, ParameterError, Remedy, told_by, warn_of_end
+from rosenblatt.exceptions import InputError, ParameterError, Remedy, told_by
 from rosenblatt.learning.checkpoint import discard
 from rosenblatt.learning.scaled import mark_gaps, transform_blocks
 from rosenblatt.learning.visitor import hold_out
