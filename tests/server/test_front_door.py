@@ -1,18 +1,21 @@
 """Every call over HTTP: who may use it, what hostile requests get, and what documents say."""
 
+from contextlib import closing
+from dataclasses import fields
+
 import pytest
 
 import rosenblatt as rb
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.server import administration
-from rosenblatt.server.front_door import ALL_CALLS, FrontDoor
-from rosenblatt.server.guard import access_of
+from rosenblatt.server.application import Call
+from rosenblatt.server.front_door import ALL_CALLS, DOCUMENTS, FrontDoor, access_of
+from rosenblatt.server.host import Host
 from rosenblatt.server.limits import RequestLimits
 from rosenblatt.server.served_model import HOUR_SECONDS, Counts, EventTally
 from rosenblatt.server.tokens import TokenFile, read_grants
 from tests.shared.serving import learn, save_models, serving
 
-DOCUMENTS = ("/", "/docs", "/openapi.json", "/metrics")
 SCOPES = ("predict", "learn", "admin")
 
 
@@ -85,8 +88,18 @@ def test_a_token_shows_only_its_models(guarded):
     assert absent.status_code == 403  # not 404: names of models are not told to those who may not see them
 
 
-def test_all_paths_are_guarded_by_name():
-    assert {access_of(filled(call.path)).call for call in ALL_CALLS}.isdisjoint({"other"})
+def test_the_guard_knows_every_route(sources, tmp_path):
+    with closing(Host(tmp_path / "data", sources)) as host:
+        paths = [route.path for route in FrontDoor().behind(host, 8000).app.routes]
+    assert len(paths) == len(CALLS)
+    assert [access_of(filled(path)).call for path in paths] == paths
+
+
+def test_a_call_without_a_scope_is_none():
+    for each in ALL_CALLS:
+        values = {field.name: getattr(each, field.name) for field in fields(each) if field.name != "scope"}
+        with pytest.raises(TypeError, match="scope"):
+            Call(**values)
 
 
 @pytest.mark.parametrize("method, path, scope", CALLS)

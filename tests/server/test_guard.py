@@ -3,17 +3,23 @@
 import asyncio
 import base64
 import json
+from dataclasses import replace
 
 import pytest
 
-from rosenblatt.server.guard import Guard, RateLimit, Rules, access_of
+from rosenblatt.server.front_door import access_of
+from rosenblatt.server.guard import Guard, RateLimit, Rules
 from rosenblatt.server.messages import RequestError
 from rosenblatt.server.tokens import TokenFile, TokenWatch, read_grants
 from tests.shared.virtual_time import run
 
 HOST = b"localhost:8000"
 RULES = Rules(
-    hosts=frozenset({HOST}), origins=frozenset({b"http://localhost:8000"}), body_bytes=100, body_seconds=5.0
+    access_of=access_of,
+    hosts=frozenset({HOST}),
+    origins=frozenset({b"http://localhost:8000"}),
+    body_bytes=100,
+    body_seconds=5.0,
 )
 
 
@@ -89,7 +95,7 @@ def test_a_plain_request_gets_through_with_safe_headers():
     assert answer.headers["cache-control"] == ["no-store"]
     assert not any(name.startswith("access-control") for name in answer.headers)
     assert "strict-transport-security" not in answer.headers
-    tls = Rules(hosts=RULES.hosts, tls=True)
+    tls = replace(RULES, tls=True)
     assert "strict-transport-security" in ask(Guard(Echo(), tls)).headers
 
 

@@ -4,7 +4,8 @@ import io
 import json
 import re
 
-from rosenblatt.server.guard import RequestNote, access_of
+from rosenblatt.server.front_door import access_of
+from rosenblatt.server.guard import RequestNote
 from rosenblatt.server.metrics import TIME_BOUNDS_SECONDS, Metrics, RequestLog, exposition
 from tests.shared.serving import learn, save_models, serving
 

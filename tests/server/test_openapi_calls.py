@@ -10,7 +10,6 @@ from schemathesis.checks import CHECKS
 
 import rosenblatt as rb
 from rosenblatt.client import new_key
-from rosenblatt.server.application import QUERIES
 from rosenblatt.server.front_door import ALL_CALLS
 from rosenblatt.server.pages import openapi_document
 from tests.shared.serving import save_models, serving
@@ -48,7 +47,7 @@ def of_our_models(document):
 
 
 schemathesis.openapi.format("new-key", strategies.builds(new_key))
-SCHEMA = schemathesis.openapi.from_dict(of_our_models(openapi_document(ALL_CALLS, QUERIES)))
+SCHEMA = schemathesis.openapi.from_dict(of_our_models(openapi_document(ALL_CALLS)))
 WANTED = {
     "not_a_server_error",
     "status_code_conformance",

@@ -28,7 +28,7 @@ from rosenblatt.server.limits import USUAL, RequestLimits, read_message
 from rosenblatt.server.messages import RequestError, read_key, tells_time
 from rosenblatt.server.tokens import Token
 
-__all__ = ["CALLS", "MOST_DIGITS", "QUERIES", "Asked", "Call", "application", "failures", "problem_response"]
+__all__ = ["CALLS", "MOST_DIGITS", "Asked", "Call", "application", "failures", "problem_response"]
 
 log = logging.getLogger("rosenblatt.server")
 
@@ -72,7 +72,10 @@ Handler = Callable[[Host, Asked], Awaitable[Any]]
 
 @dataclass(frozen=True)
 class Call:
-    """One call: method, path, who may use it, what it takes and gives, and what it does."""
+    """One call: method, path, who may use it, what it takes and gives, and what it does.
+
+    `query` are its query parameters, as OpenAPI writes them.
+    """
 
     method: Literal["GET", "POST"]
     path: str
@@ -80,6 +83,7 @@ class Call:
     request: type | None
     answer: Any
     handler: Handler
+    query: tuple[dict[str, Any], ...] = ()
 
 
 async def predict(host: Host, asked: Asked) -> messages.PredictAnswer:
@@ -184,6 +188,30 @@ MOST_EVENTS, MOST_DIGITS = 100, 15
 ANSWER = msgspec.json.Decoder(messages.LearnAnswer)
 KEY = b"idempotency-key"
 OF_A_MODEL = "/v1/models/{name}"
+VERSION = {
+    "name": "version",
+    "in": "query",
+    "description": "The version; the newest by default.",
+    "schema": {"type": "integer", "minimum": 0, "maximum": 10**MOST_DIGITS},
+}
+ROW = {
+    "name": "row",
+    "in": "query",
+    "description": "The row, as JSON. Either this or an id must be given.",
+    "schema": {"type": "string"},
+}
+ID = {
+    "name": "id",
+    "in": "query",
+    "description": "The id of a remembered prediction.",
+    "schema": {"type": "string", "format": "uuid"},
+}
+LAST = {
+    "name": "last",
+    "in": "query",
+    "description": "How many events.",
+    "schema": {"type": "integer", "minimum": 1, "maximum": MOST_EVENTS, "default": 20},
+}
 CALLS: tuple[Call, ...] = (
     Call("POST", f"{OF_A_MODEL}/predict", "predict", messages.PredictRequest, messages.PredictAnswer, predict),
     Call("POST", f"{OF_A_MODEL}/learn", "learn", messages.LearnRequest, messages.LearnAnswer, learn),
@@ -191,49 +219,14 @@ CALLS: tuple[Call, ...] = (
     Call("GET", "/v1/models", "any", None, messages.ModelsAnswer, models),
     Call("GET", OF_A_MODEL, "any", None, messages.ModelAnswer, model),
     Call("GET", f"{OF_A_MODEL}/versions", "any", None, messages.VersionsAnswer, versions),
-    Call("GET", f"{OF_A_MODEL}/events", "any", None, messages.EventsAnswer, events),
+    Call("GET", f"{OF_A_MODEL}/events", "any", None, messages.EventsAnswer, events, (LAST,)),
     Call("POST", f"{OF_A_MODEL}/rollback", "admin", messages.RollbackRequest, messages.RollbackAnswer, rollback),
-    Call("GET", f"{OF_A_MODEL}/export", "admin", None, bytes, export),
-    Call("GET", f"{OF_A_MODEL}/explain", "predict", None, messages.ExplainAnswer, explain),
+    Call("GET", f"{OF_A_MODEL}/export", "admin", None, bytes, export, (VERSION,)),
+    Call("GET", f"{OF_A_MODEL}/explain", "predict", None, messages.ExplainAnswer, explain, (ROW, ID)),
     Call("POST", f"{OF_A_MODEL}/erase", "admin", messages.EraseRequest, messages.EraseAnswer, erase),
     Call("GET", "/healthz", None, None, messages.HealthAnswer, healthz),
     Call("GET", "/readyz", None, None, messages.HealthAnswer, readyz),
 )
-
-
-QUERIES: dict[str, tuple[dict[str, Any], ...]] = {
-    "/v1/models/{name}/export": (
-        {
-            "name": "version",
-            "in": "query",
-            "description": "The version; the newest by default.",
-            "schema": {"type": "integer", "minimum": 0, "maximum": 10**MOST_DIGITS},
-        },
-    ),
-    "/v1/models/{name}/explain": (
-        {
-            "name": "row",
-            "in": "query",
-            "description": "The row, as JSON. Either this or an id must be given.",
-            "schema": {"type": "string"},
-        },
-        {
-            "name": "id",
-            "in": "query",
-            "description": "The id of a remembered prediction.",
-            "schema": {"type": "string", "format": "uuid"},
-        },
-    ),
-    "/v1/models/{name}/events": (
-        {
-            "name": "last",
-            "in": "query",
-            "description": "How many events.",
-            "schema": {"type": "integer", "minimum": 1, "maximum": MOST_EVENTS, "default": 20},
-        },
-    ),
-}
-"""The query parameters of calls by their paths, as OpenAPI writes them."""
 
 
 def application(

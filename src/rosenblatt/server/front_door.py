@@ -14,9 +14,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from rosenblatt.exceptions import ParameterError, Remedy
-from rosenblatt.server.application import CALLS, QUERIES, application
+from rosenblatt.server.application import CALLS, application
 from rosenblatt.server.connection import MOST_HEADER_BYTES, make_protocol
-from rosenblatt.server.guard import Guard, RateLimit, Rules
+from rosenblatt.server.guard import HOLDER, Guard, RateLimit, Rules, read_scopes
 from rosenblatt.server.host import Host
 from rosenblatt.server.inference import INFERENCE_CALLS
 from rosenblatt.server.limits import USUAL, RequestLimits
@@ -25,7 +25,16 @@ from rosenblatt.server.metrics import CONTENT_TYPE, Family, Metrics, RequestLog,
 from rosenblatt.server.pages import calls_page, live_page, openapi_document, page_policy
 from rosenblatt.server.tokens import Token, TokenFile, TokenWatch
 
-__all__ = ["ALL_CALLS", "FrontDoor", "host_names", "is_loopback", "origins_of", "require_safe"]
+__all__ = [
+    "ALL_CALLS",
+    "DOCUMENTS",
+    "FrontDoor",
+    "access_of",
+    "host_names",
+    "is_loopback",
+    "origins_of",
+    "require_safe",
+]
 
 
 # Where the server may listen, and by which names it may be called.
@@ -122,6 +131,8 @@ def origins_of(hosts: Iterable[bytes], *schemes: str) -> frozenset[bytes]:
 
 
 ALL_CALLS = (*CALLS, *INFERENCE_CALLS)
+DOCUMENTS = ("/", "/docs", "/openapi.json", "/metrics")
+access_of = read_scopes({call.path: call.scope for call in ALL_CALLS} | dict.fromkeys(DOCUMENTS, HOLDER))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,6 +198,7 @@ class FrontDoor:
         limits = self.limits
         rules = Rules(
             hosts=hosts,
+            access_of=access_of,
             origins=origins_of(hosts, *schemes),
             body_bytes=limits.body_bytes,
             body_seconds=limits.body_seconds,
@@ -209,7 +221,7 @@ class FrontDoor:
 
 
 def _documents(host: Host, metrics: Metrics) -> Iterator[Route]:
-    document = openapi_document(ALL_CALLS, QUERIES)
+    document = openapi_document(ALL_CALLS)
     written = msgspec.json.encode(document)
     pages = {"/": live_page(), "/docs": calls_page(document)}
 
@@ -224,10 +236,8 @@ def _documents(host: Host, metrics: Metrics) -> Iterator[Route]:
         found = [*metrics.families(), *_model_families(host, request.scope.get("token"))]
         return Response(exposition(found), headers={"Content-Type": CONTENT_TYPE})
 
-    for path in pages:
-        yield Route(path, page)
-    yield Route("/openapi.json", openapi)
-    yield Route("/metrics", show_metrics)
+    for path, answer in zip(DOCUMENTS, (page, page, openapi, show_metrics), strict=True):
+        yield Route(path, answer)
 
 
 def _model_families(host: Host, token: Token | None) -> Iterator[Family]:

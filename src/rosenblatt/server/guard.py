@@ -5,7 +5,7 @@ request must name a known host, come from our own page or from no page, and send
 send JSON unless a server allows it, and this one never does. Bodies are counted as they are read, and must arrive
 in time.
 
-First come the calls with what each needs a token for, and the limit on the requests of a caller.
+First come what each call needs a token for, and the limit on the requests of a caller.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ import asyncio
 import base64
 import binascii
 import math
+import re
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol, TypeAlias
@@ -26,31 +27,12 @@ from rosenblatt.server.connection import MOST_HEADER_BYTES
 from rosenblatt.server.messages import RequestError
 from rosenblatt.server.tokens import Token, TokenWatch
 
-__all__ = ["ANYONE", "HOLDER", "Access", "Guard", "RateLimit", "RequestNote", "Rules", "access_of"]
+__all__ = ["ANYONE", "HOLDER", "Access", "Guard", "RateLimit", "RequestNote", "Rules", "read_scopes"]
 
 ANYONE = None  # needs no token
 HOLDER = "any"  # needs a token with any scope; for a model, with any scope for that model
 ADMIN = "admin"
-
-FIXED = {
-    "/healthz": ANYONE,
-    "/readyz": ANYONE,
-    "/v2/health/live": ANYONE,
-    "/v2/health/ready": ANYONE,
-}
-V1 = {
-    "": HOLDER,
-    "predict": "predict",
-    "explain": "predict",
-    "learn": "learn",
-    "feedback": "learn",
-    "versions": HOLDER,
-    "events": HOLDER,
-    "rollback": ADMIN,
-    "export": ADMIN,
-    "erase": ADMIN,
-}
-V2 = {"": HOLDER, "ready": HOLDER, "infer": "predict"}
+OF_A_MODEL = re.compile("/v[12]/models/([^/]+)")
 
 
 class Access(NamedTuple):
@@ -71,43 +53,39 @@ class Access(NamedTuple):
     model: str | None = None
 
 
-_KNOWN = {path: Access(path, scope) for path, scope in FIXED.items()} | {
-    path: Access(path, HOLDER) for path in ("/", "/docs", "/openapi.json", "/metrics", "/v1/models", "/v2")
-}
-_OTHER = Access("other", HOLDER)
-_V1 = {word: f"/v1/models/{{name}}/{word}".rstrip("/") for word in V1}
-_V2 = {word: f"/v2/models/{{name}}/{word}".rstrip("/") for word in V2}
+def read_scopes(scopes: Mapping[str, str | None]) -> Callable[[str], Access]:
+    """Return a function that says what a path is, by the scope of each call.
 
+    Whatever is not known needs a token, and below a model the scope admin.
 
-@lru_cache(maxsize=1024)
-def access_of(path: str) -> Access:
-    """Return what a path is. Whatever is not known needs a token, and below a model the scope admin.
+    Parameters
+    ----------
+    scopes : mapping of str to str or None
+        The scopes of calls by their paths, in which names stand in braces.
 
     Examples
     --------
+    >>> access_of = read_scopes({"/healthz": ANYONE, "/v1/models/{name}/learn": "learn"})
     >>> access_of("/v1/models/spam/learn")
     Access(call='/v1/models/{name}/learn', scope='learn', model='spam')
-    >>> access_of("/v2/models/spam/versions/7/infer")
-    Access(call='/v2/models/{name}/infer', scope='predict', model='spam')
-    >>> access_of("/v1/models/spam/else").scope, access_of("/else").scope
-    ('admin', 'any')
+    >>> access_of("/healthz").scope, access_of("/v1/models/spam/else").scope, access_of("/else").scope
+    (None, 'admin', 'any')
     """
-    found = _KNOWN.get(path)
-    if found is not None:
-        return found
-    parts = path.split("/")
-    if len(parts) < 4 or parts[2] != "models" or not parts[3]:
-        return _OTHER
-    model, rest = parts[3], parts[4:]
-    if parts[1] == "v1":
-        word = rest[0] if rest else ""
-        return Access(_V1[word] if word in V1 else "other", V1.get(word, ADMIN), model)
-    if parts[1] == "v2":
-        if len(rest) >= 2 and rest[0] == "versions":
-            rest = rest[2:]
-        word = rest[0] if rest else ""
-        return Access(_V2[word] if word in V2 else "other", V2.get(word, ADMIN), model)
-    return _OTHER
+    calls = []
+    for path, scope in scopes.items():
+        pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", re.escape(path))
+        calls.append((re.compile(pattern + "/?" * ("{name}" in path)), path, scope))
+
+    @lru_cache(maxsize=1024)
+    def access_of(path: str) -> Access:
+        for pattern, call, scope in calls:
+            found = pattern.fullmatch(path)
+            if found is not None:
+                return Access(call, scope, found.groupdict().get("name"))
+        below = OF_A_MODEL.match(path)
+        return Access("other", HOLDER) if below is None else Access("other", ADMIN, below[1])
+
+    return access_of
 
 
 MOST_CALLERS = 10_000
@@ -176,7 +154,9 @@ class Rules:
     Attributes
     ----------
     hosts : frozenset of bytes
-        The values of the header Host that are answered.
+        Accepted Host header values.
+    access_of : callable
+        Takes a path and returns its `Access`; see `read_scopes`.
     origins : frozenset of bytes
         The values of the header Origin of our own pages.
     body_bytes : int
@@ -188,6 +168,7 @@ class Rules:
     """
 
     hosts: frozenset[bytes]
+    access_of: Callable[[str], Access]
     origins: frozenset[bytes] = frozenset()
     body_bytes: int = 16_000_000
     body_seconds: float = 30.0
@@ -262,7 +243,9 @@ class Guard:
             return
         began = self.ticks()
         client = scope.get("client")
-        note = RequestNote(access_of(scope["path"]), scope["method"], client=client[0] if client else None)
+        note = RequestNote(
+            self.rules.access_of(scope["path"]), scope["method"], client=client[0] if client else None
+        )
         reply = Reply(send, note, self.headers)
         try:
             headers = _headers(scope)

@@ -116,18 +116,18 @@ class DescribedCall(Protocol):
     def handler(self) -> Callable[..., Any]:
         """The function that answers; its name and docstring are those of the call."""
 
+    @property
+    def query(self) -> Sequence[Mapping[str, Any]]:
+        """The query parameters, as OpenAPI writes them."""
 
-def openapi_document(
-    calls: Iterable[DescribedCall], queries: Mapping[str, Sequence[Mapping[str, Any]]] = {}
-) -> dict[str, Any]:
+
+def openapi_document(calls: Iterable[DescribedCall]) -> dict[str, Any]:
     """Return the document.
 
     Parameters
     ----------
     calls : iterable of calls
         In the order in which they are shown.
-    queries : mapping of str to parameters
-        The query parameters of calls by their paths, as OpenAPI writes them.
     """
     calls = list(calls)
     types = [each for call in calls for each in (call.request, call.answer) if each not in (None, bytes)]
@@ -136,7 +136,7 @@ def openapi_document(
     named = dict(zip(kinds, references, strict=True))
     paths: dict[str, dict[str, Any]] = {}
     for call in calls:
-        described = _operation(call, named, queries.get(call.path, ()))
+        described = _operation(call, named)
         paths.setdefault(call.path, {})[call.method.lower()] = described
     return {
         "openapi": "3.1.0",
@@ -161,9 +161,7 @@ def openapi_document(
     }
 
 
-def _operation(
-    call: DescribedCall, named: Mapping[Any, Any], query: Sequence[Mapping[str, Any]]
-) -> dict[str, Any]:
+def _operation(call: DescribedCall, named: Mapping[Any, Any]) -> dict[str, Any]:
     words = (call.handler.__doc__ or "").strip().partition("\n\n")
     parameters: list[Mapping[str, Any]] = [each for each in (NAME, VERSION) if f"{{{each['name']}}}" in call.path]
     if call.path.endswith("/learn"):
@@ -172,7 +170,7 @@ def _operation(
         "operationId": call.handler.__name__ + ("_of_version" if "{version}" in call.path else ""),
         "summary": words[0],
         "tags": ["Open Inference Protocol" if call.path.startswith("/v2") else "rosenblatt"],
-        "parameters": [*parameters, *query],
+        "parameters": [*parameters, *call.query],
         "responses": {"200": {"description": WORDS[200], "content": _content(call.answer, named)}},
     }
     if call.scope is not None:
@@ -181,7 +179,7 @@ def _operation(
     if call.request is not None:
         made["requestBody"] = {"required": True, "content": _content(call.request, named)}
     problem = {"application/problem+json": {"schema": named[ProblemDocument]}}
-    for status in _statuses(call, bool(query)):
+    for status in _statuses(call):
         made["responses"][str(status)] = {"description": WORDS[status], "content": problem}
     return made
 
@@ -192,7 +190,7 @@ def _content(kind: Any, named: Mapping[Any, Any]) -> dict[str, Any]:
     return {"application/json": {"schema": named[kind]}}
 
 
-def _statuses(call: DescribedCall, has_query: bool) -> list[int]:
+def _statuses(call: DescribedCall) -> list[int]:
     found = {*ALWAYS}
     if call.scope is not None:
         found |= {*GUARDED}
@@ -200,7 +198,7 @@ def _statuses(call: DescribedCall, has_query: bool) -> list[int]:
         found |= {*OF_A_MODEL}
     if call.method == "POST":
         found |= {*OF_A_BODY, *OF_LEARNING}
-    if has_query or "{version}" in call.path:
+    if call.query or "{version}" in call.path:
         found |= {400, 410, 422}
     reads_files = call.path.endswith(("/versions", "/export")) or "{version}" in call.path
     if reads_files or call.path in ("/readyz", "/v2/health/ready"):
