@@ -151,9 +151,9 @@ BUGS = [
         "the bias is weighed by the padding, not by its inverse",
     ),
     Bug(
-        "server/commands.py",
-        "read_grants(scopes), None if forever else days)",
-        "read_grants(scopes), days)",
+        "cli/token.py",
+        ".read_grants(scopes), None if forever else days)",
+        ".read_grants(scopes), days)",
         "--forever is ignored",
     ),
     Bug(

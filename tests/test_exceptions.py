@@ -2,7 +2,9 @@
 
 import ast
 import inspect
+import json
 import pickle
+import re
 from pathlib import Path
 
 import numpy as np
@@ -125,7 +127,7 @@ CASES = {
         "No hyperplane separates the classes: the convex hulls of the two classes meet (rosenblatt certify prints "
         "the proof). Use --learner soft-margin, which allows for rows on the wrong side.",
         {
-            "detail": "No hyperplane separates the classes: … Use --learner soft-margin, which allows for "
+            "detail": 'No hyperplane separates the classes: … Use learner="soft-margin", which allows for '
             "rows on the "
             "wrong side.",
             "remedies": [{"parameter": "learner", "value": "soft-margin"}],
@@ -194,8 +196,8 @@ CASES = {
         "reads 7700; use the one that is meant, take the values as names with --categorical price, or leave the "
         "column out with --ignore price",
         {
-            "detail": "t.csv:3:1: 'price' is '7,700', which can be read in several ways: --decimal , reads 7.700, "
-            "--thousands , reads 7700; use the one that is meant"
+            "detail": "t.csv:3:1: 'price' is '7,700', which can be read in several ways: decimal=\",\" reads "
+            '7.700, thousands="," reads 7700; use the one that is meant'
         },
     ),
     "inexact-integer": (
@@ -377,6 +379,14 @@ def fits(told, expected):
     return told.startswith(before) and told.endswith(after.lstrip(" ")) if more else told == expected
 
 
+def in_json(told, remedies):
+    """Return the words of Python with parameters as JSON has them."""
+    for each in remedies:
+        value = "" if each.value is None else f"={json.dumps(each.value, separators=(',', ':'))}"
+        told = told.replace(str(each), each.parameter + value)
+    return told
+
+
 def test_every_code_is_tried():
     assert set(CASES) == codes_in_the_sources()
 
@@ -395,7 +405,8 @@ def test_three_renderings(code, tmp_path):
     assert fits(shown, python if options is None else options)
     document = messages.RequestError.by(error).document()
     assert (document["status"], document["code"]) == (422, code)
-    expected = {"detail": shown} | (http or {})
+    expected = {"detail": in_json(python, error.remedies)} | (http or {})
+    assert not re.search(r"(?<![\w-])--[a-z]", document["detail"])
     for name, value in expected.items():
         found = document[name].replace(where, "") if name == "detail" else document[name]
         assert fits(found, value) if name == "detail" else found == value, name
@@ -409,7 +420,7 @@ def test_renderings_of_requests(status):
     assert str(problem) == "No. Set grow=True."
     assert in_options(problem.args[0]) == "No. Set --grow."
     document = problem.document()
-    assert (document["status"], document["code"], document["detail"]) == (status, code, "No. Set --grow.")
+    assert (document["status"], document["code"], document["detail"]) == (status, code, "No. Set grow=true.")
     assert document["remedies"] == [{"parameter": "grow", "value": True}]
 
 

@@ -13,7 +13,7 @@ import click
 
 from rosenblatt._version import __version__
 from rosenblatt.escaping import printable_lines
-from rosenblatt.exceptions import Message, MissingRoomError, RosenblattError, told_by
+from rosenblatt.exceptions import Message, RosenblattError, told_by
 from rosenblatt.loops.compilation import announce_compilation
 from rosenblatt.registry import able_in_words
 from rosenblatt.rooms import find
@@ -46,12 +46,6 @@ COMMANDS = {
     "compile": "Compile loops ahead of their first use.",
     "completion": "Print the completion script of a shell.",
 }
-
-OF_ROOMS = {
-    "serve": "server.commands",
-    "token": "server.commands",
-}
-"""The modules of commands that belong to a room; those of all others are here, named after them."""
 
 EPILOG = """\b
 Start here:
@@ -101,12 +95,7 @@ class Commands(click.Group):
         """Import and return a command, or None if there is none with this name."""
         if name not in COMMANDS:
             return None
-        try:
-            command: click.Command = getattr(find(OF_ROOMS.get(name, f"cli.{name}")), name)
-        except MissingRoomError:
-            if ctx.resilient_parsing:  # the completion of a shell lists what there is
-                return None
-            raise
+        command: click.Command = getattr(find(f"cli.{name}"), name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -96,20 +96,21 @@ MAX_TOLD_CHARACTERS = 400
 
 
 def in_calls(text: str) -> str:
-    """Return a message in the words of a request; a parameter of the server is named as its option.
+    """Return a message in the words of a request: parameters have their names, and values are JSON.
 
     Examples
     --------
-    >>> from rosenblatt.exceptions import Remedy, Term
-    >>> in_calls("Row 1 of " + Term("rows", "X") + " is wrong. Start it with " + Remedy("grow", True) + ".")
-    'Row 1 of rows is wrong. Start it with --grow.'
+    >>> in_calls("Leave it out with " + Remedy("skip_bad", True) + ", or use " + Remedy("missing", "mean") + ".")
+    'Leave it out with skip_bad=true, or use missing="mean".'
+    >>> in_calls("Row 1 of " + Term("rows", "X") + " is wrong.")
+    'Row 1 of rows is wrong.'
     """
-    from rosenblatt.cli.options import as_option
 
     def said(slot: Remedy | Term) -> str:
-        if isinstance(slot, Remedy):
-            return as_option(slot.parameter, slot.value)
-        return slot.name if slot.name == "rows" else slot.python
+        if isinstance(slot, Term):
+            return slot.name if slot.name == "rows" else slot.python
+        value = "" if slot.value is None else "=" + msgspec.json.encode(slot.value).decode()
+        return slot.parameter + value
 
     return text.told(said) if isinstance(text, Message) else text
 
