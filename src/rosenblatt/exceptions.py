@@ -45,7 +45,8 @@ ParameterError
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -180,6 +181,53 @@ def list_ways(ways: Iterable[str | _Slot]) -> Message:
     if len(several) > 1:
         several[-1] = "or " + Message(several[-1])
     return join_messages(", ", (Message(each) for each in several))
+
+
+NOTE = "note: "
+"""How a line begins that tells what was decided about the data."""
+MOST_NOTES, NOTE_WIDTH = 5, 120
+
+
+def list_first(told: Sequence[str]) -> str:
+    """Return all of up to three things, else the first two and how many more.
+
+    Examples
+    --------
+    >>> list_first(["a", "b", "c"]), list_first(["a", "b", "c", "d"])
+    ('a, b, c', 'a, b and 2 more')
+    """
+    shown = told[: few_of(told)]
+    return ", ".join(shown) + (f" and {len(told) - len(shown)} more" if len(shown) < len(told) else "")
+
+
+def few_of(things: Sized) -> int:
+    """Return how many things a note names, so that it stays one line."""
+    return len(things) if len(things) <= 3 else 2
+
+
+def brief_notes(notes: Sequence[str]) -> list[str]:
+    """Return notes as lines, at most five of them: the last one sums up what is left, and names where it is.
+
+    Examples
+    --------
+    >>> notes = [f"{name!r} was left out; give it a name" for name in "abcdef"]
+    >>> brief_notes(notes)[3:]
+    ["note: 'd' was left out; give it a name", "note: 2 more (notes): 'e' was left out; 'f' was left out"]
+    """
+    most = len(notes) if len(notes) <= MOST_NOTES else MOST_NOTES - 1
+    lines = [NOTE + note for note in notes[:most]]
+    rest = notes[most:]
+    if rest:
+        where = NOTE + f"{len(rest)} more (" + Remedy("verbose", python="notes") + "): "
+        room = (NOTE_WIDTH - len(where)) // len(rest) - 2
+        lines.append(where + "; ".join(_beginning(note, room) for note in rest))
+    return lines
+
+
+def _beginning(note: str, room: int) -> str:
+    """Return the first clause of a note, cut to a width."""
+    clause = re.split("[:;] ", note, maxsplit=1)[0]
+    return clause if len(clause) <= room else clause[: room - 1].rstrip() + "…"
 
 
 def remedies_of(text: object) -> tuple[Remedy, ...]:

@@ -148,8 +148,8 @@ def dated(n=60):
 
 
 DATED = (
-    "note: dates became numbers: 'when' (days and month and weekday), 'iso' (days and month and weekday), "
-    "'us' (days and month and weekday, month first); leave them out with --date none"
+    "note: dates became numbers: 'when', 'iso' (days, month, weekday), "
+    "'us' (days, month, weekday, month first); leave them out with --date none"
 )
 
 
@@ -354,9 +354,7 @@ def with_names_of_rows(n=60):
 def test_columns_that_differ_in_every_row_are_left_out_with_one_note(run):
     write("t.csv", with_names_of_rows())
     ran = run("train", "t.csv", "-o", "m")
-    told = (
-        "'row', 'code' differ in every row and were left out; --features uses them, and names all columns to use"
-    )
+    told = "'row', 'code' differ in every row and were left out; to use them, name all columns in --features"
     assert f"note: {told}" in ran.err.splitlines()
     assert "'kind_id' is used as a feature" in ran.err
     assert rb.load("m")[0].get_feature_names_out().tolist() == ["size", "kind_id"]
@@ -364,7 +362,7 @@ def test_columns_that_differ_in_every_row_are_left_out_with_one_note(run):
     assert "60 rows, 2 features" in ran.out
     assert "note" not in ran.err
     ran = run("train", "t.csv", "-o", "m", "--categorical", "code")
-    assert "note: 'row' differs in every row and was left out; --features uses it, and" in ran.err
+    assert "note: 'row' differs in every row and was left out; to use it, name all" in ran.err
     assert "60 rows, 62 features" in ran.out
     # Few rows say nothing, and where nothing else is left the column stays.
     write("few.csv", with_names_of_rows(40))
@@ -411,3 +409,60 @@ def test_which_first_columns_differ_in_every_row(column, left_out, tmp_path, mon
     said = []
     rb.train("t.csv", log=said.append)
     assert any("'first' differs in every row" in each for each in said) == left_out
+
+
+def oddities():
+    """Return a table of which eight things are to be said."""
+    rng, n = np.random.default_rng(0), 100
+    frame = pd.DataFrame({"": range(n)})
+    for j in range(12):
+        frame[f"number_{j}"] = np.where(rng.random(n) < 0.2, np.nan, rng.normal(size=n).round(2))
+    for j in range(6):
+        frame[f"date_{j}"] = pd.date_range("2020-01-01", periods=n).strftime("%Y-%m-%d")
+        frame[f"key_{j}"] = [f"k{j}{i}" for i in range(n)]
+        frame[f"price_{j}"] = [f"${price}" for price in rng.integers(1, 9, n)]
+    frame["text"] = [" ".join(rng.choice(["alpha", "beta", "gamma", "omega"], 12)) for _ in range(n)]
+    frame["none"] = ""
+    frame["label"] = rng.choice(["no", "No", "yes"], n)
+    return frame
+
+
+def test_many_notes_are_five_lines_of_a_terminal_and_verbose_prints_all(run):
+    oddities().to_csv("t.csv", index=False)
+    command = ("train", "t.csv", "-o", "m", "--max-iter", "1")
+    notes = [line for line in run(*command).err.splitlines() if line.startswith("note:")]
+    assert len(notes) == 5
+    assert max(map(len, notes)) <= 120
+    assert notes[2].startswith("note: 'key_0', 'key_1' and 4 more differ in every row")
+    assert notes[3].endswith("'price_1' ('$5') and 4 more; write them plainly, as 1700")
+    assert re.match("note: 4 more .--verbose.: 'text' holds text.*; dates became.*; labels.*; missing", notes[4])
+    every = run(*command, "--verbose").err.splitlines()
+    every = [line.removeprefix("note: ") for line in every if line.startswith("note:")]
+    assert len(every) == 8
+    assert notes[:4] == [f"note: {note}" for note in every[:4]]
+    assert json.loads(run(*command, "--json").out)["notes"] == every
+    crossed = run("evaluate", "--cv", "3", "t.csv", "--max-iter", "1").err.splitlines()
+    assert [line for line in crossed if line.startswith("note:")][:4] == notes[:4]
+
+
+def test_five_notes_are_printed_as_they_are_also_before_an_error(run):
+    frame = oddities().drop(columns=["text", "none"])
+    frame.to_csv("t.csv", index=False)
+    ran = run("train", "t.csv", "-o", "m", "--max-iter", "1")
+    notes = [line for line in ran.err.splitlines() if line.startswith("note:")]
+    assert len(notes) == 6 - 1
+    assert notes[4].startswith("note: 2 more (--verbose): labels that differ")
+    frame.drop(columns="").to_csv("t.csv", index=False)
+    ran = run("train", "t.csv", "-o", "m", "--max-iter", "1")
+    assert "note: missing numbers became the mean of their column, and a mark: 'number_0' " in ran.err
+    ran = run("train", "t.csv", "-o", "m", "--learner", "soft-margin", "--set", "C=-1")
+    assert ran.code == 2
+    assert "more (" not in ran.err
+
+
+def test_a_result_prints_five_lines_of_notes_and_keeps_all():
+    trained = rb.train(oddities(), target="label", parameters={"max_iter": 1})
+    printed = [line for line in str(trained).splitlines() if line.startswith("note:")]
+    assert len(trained.notes) > len(printed) == 5
+    assert " more (notes): " in printed[4]
+    assert max(map(len, printed)) <= 120

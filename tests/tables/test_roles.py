@@ -143,7 +143,7 @@ def test_points_that_could_separate_thousands_are_noted(tmp_path, values, noted,
     Path(path[0]).write_text("\n".join(lines) + "\n")
     X, _, source = read(path)
     assert X[:, 0].tolist() == [float(value) for value in values]
-    said = "was read as a decimal mark in 'p', whose other numbers are whole; if it separates thousands, use"
+    said = "in 'p' was read as a decimal mark; if it separates thousands, use"
     assert source.notes == ((f"the point of {values[0]} {said} thousands='.'",) if noted else ())
     assert not read(path, decimal=".")[2].notes
     if noted:

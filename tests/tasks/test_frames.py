@@ -137,6 +137,6 @@ def test_missing_values_and_dates_of_a_frame():
     said = []
     trained = rb.train(frame, target="species", missing="mean", scale=True, log=said.append)
     assert trained.summary.n_rows == 60
-    assert any("dates became numbers: 'day' (days and weekday)" in line for line in said)
+    assert any("dates became numbers: 'day' (days, weekday)" in line for line in said)
     strict = rb.train(frame, target="species", missing="error", skip_bad=True, scale=True)
     assert strict.summary.n_rows == 59

@@ -8,7 +8,7 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from functools import wraps
 from itertools import chain
@@ -19,7 +19,7 @@ from click.shell_completion import CompletionItem
 
 from rosenblatt import registry
 from rosenblatt.escaping import json_text, printable_lines
-from rosenblatt.exceptions import Message, ParameterError, Remedy, Term
+from rosenblatt.exceptions import MOST_NOTES, NOTE, Message, ParameterError, Remedy, Term, brief_notes
 from rosenblatt.parameters import Declared, PerceptronParameters, TrainingArguments
 from rosenblatt.tables.reading import (
     CORPUS_FORMATS,
@@ -130,19 +130,36 @@ class Output:
         Whether the result is one JSON value.
     quiet : bool
         Whether remarks are not printed.
+    verbose : bool
+        Whether all notes are printed.
     """
 
     as_json: bool
     quiet: bool
+    verbose: bool = False
+    _notes: list[str] = field(default_factory=list)
 
     def result(self, text: str, value: Any) -> None:
         """Print a result: as text, or as JSON."""
+        self.end_notes()
         click.echo(json_text(value) if self.as_json else printable_lines(in_options(text)))
 
     def remark(self, text: str) -> None:
-        """Print a remark, unless the command is quiet."""
+        """Print a remark, unless the command is quiet; all notes but the first few wait for `end_notes`."""
+        text = in_options(text)
+        if text.startswith(NOTE) and not self.verbose:
+            self._notes.append(text.removeprefix(NOTE))
+            if len(self._notes) >= MOST_NOTES:
+                return
         if not self.quiet:
-            click.echo(printable_lines(in_options(text)), err=True)
+            click.echo(printable_lines(text), err=True)
+
+    def end_notes(self) -> None:
+        """Print the notes that wait: one as it is, several in one line."""
+        waiting = brief_notes(self._notes)[MOST_NOTES - 1 :]
+        self._notes.clear()
+        for line in waiting if not self.quiet else ():
+            click.echo(printable_lines(in_options(line)), err=True)
 
     @property
     def shows_progress(self) -> bool:
@@ -152,13 +169,21 @@ class Output:
 
 def _gather_common(values: dict[str, Any]) -> dict[str, Any]:
     values.pop("debug")  # `main` has looked for it
-    return values | {"output": Output(values.pop("as_json"), values.pop("quiet"))}
+    output = Output(values.pop("as_json"), values.pop("quiet"), values.pop("verbose"))
+    click.get_current_context().call_on_close(output.end_notes)  # also where the command fails
+    return values | {"output": output}
 
 
 common = taking(
     [
         click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
         click.option("-q", "--quiet", is_flag=True, help="Print only results and errors."),
+        click.option(
+            "-v",
+            "--verbose",
+            is_flag=True,
+            help="Print all notes about the data; train also prints the margin and the mistake bound (R/γ)².",
+        ),
         click.option("--debug", is_flag=True, help="Show the traceback of an error."),
     ],
     _gather_common,

@@ -16,6 +16,7 @@ from rosenblatt.cli.options import (
     Output,
     Sectioned,
     common,
+    in_options,
     jobs,
     kind_of,
     learning,
@@ -79,7 +80,6 @@ Files of sentences (CoNLL-U, or a token a line with columns) train a tagger, a S
               "Dask.")  # fmt: skip
 @click.option("--mixing", type=click.Choice(["uniform", "mistakes"]), default="uniform", show_default=True,
               help="How a cluster mixes partitions: each the same, or by its mistakes.")  # fmt: skip
-@click.option("-v", "--verbose", is_flag=True, help="Also print the margin and the mistake bound (R/γ)².")
 @reading
 @jobs
 @common
@@ -104,7 +104,6 @@ def train(
     address: str | None,
     workers: int | None,
     mixing: str,
-    verbose: bool,
     options: dict[str, Any],
     output: Output,
 ) -> None:
@@ -178,8 +177,8 @@ def train(
         _save_interrupted(stop.result, path, output, resumable=saved is not None and saved.exists())
         raise
     trained.save(path)
-    text = trained.summary.details() if verbose else str(trained.summary)
-    output.result(text, trained.summary.to_json() | {"model": path})
+    text = trained.summary.details() if output.verbose else str(trained.summary)
+    output.result(text, trained.summary.to_json() | {"model": path, "notes": list(map(in_options, trained.notes))})
     output.remark(f"saved in {path} ({size(Path(path).stat().st_size)})")
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.exceptions import FormatError, Remedy
+from rosenblatt.exceptions import FormatError, Remedy, few_of, list_first
 from rosenblatt.loops.layout import CSR
 from rosenblatt.rows.batch import Chunk, Skipped
 from rosenblatt.rows.features import read_only, show_value
@@ -267,11 +267,10 @@ class Encoder:
             if self._learning and which not in self._chosen and self._counts[which] > least
         ]
         if found:
-            told = ", ".join(f"{name!r} ({count:,})" for name, count in found[:4])
-            told += f" and {len(found) - 4} more" if len(found) > 4 else ""
+            told = list_first([f"{name!r} ({count:,})" for name, count in found])
             yield (
                 f"columns with different values in most of the {self.n_rows:,} rows: {told}; leave out with "
-                + Remedy("ignore", tuple(name for name, _ in found[:4]))
+                + Remedy("ignore", tuple(name for name, _ in found[: few_of(found)]))
                 + " what names rows"
             )
 

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from rosenblatt.exceptions import FormatError, Message, ParameterError, Remedy, join_messages
+from rosenblatt.exceptions import FormatError, Message, ParameterError, Remedy, few_of, join_messages, list_first
 from rosenblatt.rows.features import show_value
 from rosenblatt.tables.dates import Form, find_form, varying_parts
 from rosenblatt.tables.reading import Column, Options, runs_of
@@ -66,14 +66,11 @@ def left_out(table: Table, asked: set[int | None], dates: Collection[int] = ()) 
 
 def listed(table: Table, columns: Sequence[int]) -> str:
     """Return the names of columns, the first few and how many more."""
-    names = [repr(table.fields[j].name) for j in columns]
-    return ", ".join(names[:MOST_LISTED]) + (
-        f" and {len(names) - MOST_LISTED} more" if names[MOST_LISTED:] else ""
-    )
+    return list_first([repr(table.fields[j].name) for j in columns])
 
 
 def _first_names(table: Table, columns: Sequence[int]) -> tuple[str, ...]:
-    return tuple(table.fields[j].name for j in columns[:MOST_LISTED])
+    return tuple(table.fields[j].name for j in columns[: few_of(columns)])
 
 
 def _no_dates(table: Table, columns: Sequence[int]) -> str:
@@ -127,7 +124,7 @@ def told_identifiers(table: Table, found: Sequence[int]) -> str:
     told += " differs in every row and was left out; " if one else " differ in every row and were left out; "
     if table.argument:
         return told + Remedy("categorical", _first_names(table, found)) + " takes each value as a category"
-    return told + Remedy("features") + f" uses {'it' if one else 'them'}, and names all columns to use"
+    return told + "to use " + ("it" if one else "them") + ", name all columns in " + Remedy("features")
 
 
 def doubtful(table: Table, features: Sequence[int]) -> Iterator[str]:
@@ -143,16 +140,13 @@ def doubtful(table: Table, features: Sequence[int]) -> Iterator[str]:
         )
     decorated = [f"{field.name!r} ({field.decorated!r})" for field in fields if field.decorated is not None]
     if decorated:
-        yield (
-            f"numbers were taken as categories in {', '.join(decorated)}; write them without signs and separators "
-            "of thousands to use them as numbers"
-        )
+        told = list_first(decorated)
+        yield f"numbers were taken as categories in {told}; write them plainly, as 1700"
     grouped = [j for j in features if table.fields[j].grouped is not None]
     if grouped:
         yield (
-            f"the point of {table.fields[grouped[0]].grouped} was read as a decimal mark in "
-            f"{listed(table, grouped)}, whose other numbers are whole; if it separates thousands, use "
-            + Remedy("thousands", ".")
+            f"the point of {table.fields[grouped[0]].grouped} in {listed(table, grouped)} was read as a decimal "
+            "mark; if it separates thousands, use " + Remedy("thousands", ".")
         )
     whole = [j for j in features if table.fields[j].type.startswith(("int", "uint"))]
     called = [j for j in whole if IDENTIFIER.fullmatch(table.fields[j].name)]
@@ -183,8 +177,6 @@ def _written_number(values: Sequence[object]) -> str | None:
 
 TARGETS = ("label", "target", "class", "y")
 """Usual names of a target, in upper or lower case; the first of these that there is counts."""
-MOST_LISTED = 4
-"""So many columns a note names; of more it tells the number."""
 MOST_LOOKED_AT = 20
 """So many columns of text are searched for numbers, which takes time for each."""
 FEW_VALUES = 20
@@ -341,11 +333,12 @@ def _find_dates(table: Table, others: Collection[int | None]) -> dict[int, tuple
 def _told_dates(table: Table, dates: dict[int, tuple[Form, list[str]]]) -> str:
     """Return one note about all columns of dates."""
     order = {"mdy": ", month first", "dmy": ", day first"}
-    told = []
-    for j, (form, parts) in [*dates.items()][:4]:
-        told.append(f"{table.fields[j].name!r} ({' and '.join(['days', *parts])}{order.get(form, '')})")
-    more = f" and {len(dates) - 4} more" if len(dates) > 4 else ""
-    return f"dates became numbers: {', '.join(told)}{more}; leave them out with " + Remedy("date", "none")
+    alike: dict[str, list[str]] = {}
+    for j, (form, parts) in dates.items():
+        kind = ", ".join(["days", *parts]) + order.get(form, "")
+        alike.setdefault(kind, []).append(repr(table.fields[j].name))
+    told = [f"{list_first(names)} ({kind})" for kind, names in alike.items()]
+    return f"dates became numbers: {list_first(told)}; leave them out with " + Remedy("date", "none")
 
 
 def begin_recipe(table: Table, roles: Roles, options: Options) -> TableRecipe:

@@ -21,7 +21,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.codecs import LARGEST_HEADER
-from rosenblatt.exceptions import FormatError, ModelFileError, ParameterError, Remedy
+from rosenblatt.exceptions import (
+    NOTE,
+    FormatError,
+    Message,
+    ModelFileError,
+    ParameterError,
+    Remedy,
+    few_of,
+    list_first,
+)
 from rosenblatt.models.files import StoredModel
 from rosenblatt.models.opened import OpenedModel
 from rosenblatt.rooms import find
@@ -248,22 +257,18 @@ def mark_and_tell(blocks: Blocks, log: Log) -> tuple[Any, Recipe | None]:
     return marked, marked.facts.recipe
 
 
-def _shown_counts(gaps: Mapping[str, int], most: int = 6, *, what: str = "column", many: str = "columns") -> str:
+def _shown_counts(gaps: Mapping[str, int], many: str = "columns") -> str:
     """Return how many rows each column lacks, or each class has: the first few and the sum of the others.
 
     Examples
     --------
-    >>> _shown_counts({"age": 177, "fare": 1, "cabin": 2}, most=2)
-    "'age' 177, 'fare' 1, 1 more column 2"
+    >>> _shown_counts({"age": 177, "fare": 1, "cabin": 2, "deck": 3})
+    "'age' 177, 'fare' 1, 2 more columns 5"
     """
-    first, rest = [*gaps.items()][:most], [*gaps.values()][most:]
-    told = [f"{column!r} {count:,}" for column, count in first]
-    told += [f"{len(rest):,} more {what if len(rest) == 1 else many} {sum(rest):,}"] if rest else []
+    most, counts = few_of(gaps), [*gaps.values()]
+    told = [f"{column!r} {count:,}" for column, count in [*gaps.items()][:most]]
+    told += [f"{len(gaps) - most:,} more {many} {sum(counts[most:]):,}"] if len(gaps) > most else []
     return ", ".join(told)
-
-
-NOTE = "note: "
-"""How a line begins that tells what was decided about the data."""
 
 
 def keep_notes(log: Log, notes: list[str]) -> Log:
@@ -271,7 +276,7 @@ def keep_notes(log: Log, notes: list[str]) -> Log:
 
     def told(line: str) -> None:
         if line.startswith(NOTE):
-            notes.append(line.removeprefix(NOTE))
+            notes.append(Message(*line.parts[1:]) if isinstance(line, Message) else line.removeprefix(NOTE))
         log(line)
 
     return told
@@ -469,7 +474,7 @@ class RareClasses(NamedTuple):
             places = joined[batch.codes]
         rows_of = {str(classes[code]): int(counts[code]) for code in rare.tolist()}
         done = "were left out" if self.into is None else f"became {self.into!r}"
-        log(NOTE + f"rare classes {done}: {_shown_counts(rows_of, what='class', many='classes')}")
+        log(NOTE + f"rare classes {done}: {_shown_counts(rows_of, 'classes')}")
         merged = replace(batch, codes=read_only(places.astype(batch.codes.dtype)), classes=read_only(left))
         return MemoryBlocks(merged, facts=blocks.facts)
 
@@ -488,9 +493,9 @@ def note_similar(classes: NDArray[Any], log: Log) -> None:
     alike: dict[str, list[str]] = {}
     for label in classes.tolist() if classes.dtype.kind == "U" else ():
         alike.setdefault(" ".join(label.split()).casefold(), []).append(label)
-    groups = [", ".join(map(repr, labels)) for labels in alike.values() if len(labels) > 1]
+    groups = [" and ".join(map(repr, labels[:3])) for labels in alike.values() if len(labels) > 1]
     if groups:
-        log(NOTE + f"labels that differ only in case or spaces are classes of their own: {'; '.join(groups[:8])}")
+        log(NOTE + f"labels that differ only in case or spaces are classes of their own: {list_first(groups)}")
     for label in classes.tolist() if classes.dtype.kind == "U" else ():
         if label.strip() in MISSING_NAMES:
             ways = Remedy("na", (label.strip(),)) + " " + Remedy("skip_bad", True)

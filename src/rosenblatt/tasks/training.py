@@ -23,7 +23,7 @@ from rosenblatt.estimators._fitting import warn_of_end
 from rosenblatt.estimators.perceptron_core import BareParameters
 from rosenblatt.evaluation import Evaluation, RegressionEvaluation
 from rosenblatt.evaluation import evaluate as compare
-from rosenblatt.exceptions import InputError, ParameterError, Remedy, told_by
+from rosenblatt.exceptions import InputError, ParameterError, Remedy, brief_notes, told_by
 from rosenblatt.learning.checkpoint import discard
 from rosenblatt.learning.scaled import mark_gaps, transform_blocks
 from rosenblatt.learning.visitor import hold_out
@@ -45,7 +45,6 @@ from rosenblatt.tables.preparation import Preparation, encoding_of
 from rosenblatt.tables.recipe import Recipe
 from rosenblatt.tables.scaling import Transformation, Weighting
 from rosenblatt.tasks.data import (
-    NOTE,
     Log,
     Place,
     RareClasses,
@@ -391,11 +390,11 @@ class TrainingResult(ShowsText):
         return f"TrainingResult({', '.join(shown)})"
 
     def __str__(self) -> str:
-        return "\n".join([str(self.summary), *(NOTE + note for note in self.notes)])
+        return "\n".join([str(self.summary), *brief_notes(self.notes)])
 
     def _html_parts(self) -> tuple[object, ...]:
         summary: ShowsText = self.summary
-        return (*summary._html_parts(), *(NOTE + note for note in self.notes))
+        return (*summary._html_parts(), *brief_notes(self.notes))
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a pickle keeps: the estimator in place of the learner without scikit-learn."""
