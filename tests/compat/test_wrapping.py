@@ -6,9 +6,10 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import rosenblatt as rb
-from rosenblatt.exceptions import ParameterError
+from rosenblatt.exceptions import LabelError, ParameterError
 
 NAME = "rosenblatt.compat.river"
 
@@ -52,6 +53,39 @@ def test_numbers_and_scaled_rows(wrapping):
         scaler.learn_one(x)
         own.learn_one(x)
     assert model.predict_one({"a": 3.0}) == float(plain.predict_one({"a": 3.0}))
+
+
+STREAM = [({"a": 1.0, "b": k % 3 - 1.0}, k % 3) for k in range(9)]
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [rb.Perceptron(multiclass="ovr"), rb.Perceptron(multiclass="ovo"), rb.OrdinalPerceptron(), rb.Perceptron()],
+    ids=str,
+)
+def test_named_classes_are_known_from_the_first_example_on(learner, wrapping):
+    model, plain = wrapping.RiverClassifier(learner, classes=[0, 1, 2]), clone(learner)
+    for x, y in STREAM:
+        model.learn_one(x, y)
+        plain.learn_one(x, y, [0, 1, 2])
+    assert model.model.coef_.tobytes() == plain.coef_.tobytes()
+    assert [model.predict_one(x) for x, _ in STREAM] == [plain.predict_one(x) for x, _ in STREAM]
+    with pytest.raises(LabelError, match=r"y=3 is not one of the labels \[0, 1, 2\] of RiverClassifier"):
+        model.learn_one({"a": 1.0}, 3)
+
+
+@pytest.mark.parametrize(
+    "learner", [rb.Perceptron(multiclass="ovr"), rb.KernelPerceptron(multiclass="ovo"), rb.OrdinalPerceptron()]
+)
+def test_learners_that_must_know_all_labels_ask_for_them_at_once(learner, wrapping):
+    with pytest.raises(ParameterError, match=r"must know all labels before.*RiverClassifier by classes=\[...\]"):
+        wrapping.RiverClassifier(learner)
+
+
+@pytest.mark.parametrize("learner", [rb.PassiveAggressiveRegressor(), rb.MultilabelPerceptron()])
+def test_learners_of_something_else_are_no_classifiers(learner, wrapping):
+    with pytest.raises(ParameterError, match="so it is no classifier"):
+        wrapping.RiverClassifier(learner)
 
 
 def test_what_does_not_learn_row_by_row_is_refused(wrapping):

@@ -6,16 +6,16 @@ package as their parameter, and follow river's rules: `clone` gives one that has
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 
 from rosenblatt.estimators.online_scaler import OnlineScaler
 from rosenblatt.estimators.passive_aggressive import PassiveAggressiveRegressor
 from rosenblatt.estimators.perceptron import Perceptron
-from rosenblatt.exceptions import ParameterError
+from rosenblatt.exceptions import LabelError, ParameterError
 
 try:
     from river import base
@@ -47,6 +47,9 @@ class RiverClassifier(_Wrapper, base.Classifier):
     learner : estimator
         A classifier with `learn_one`, such as `Perceptron(average=True)` or `ConfidenceWeightedClassifier()`. None
         means `Perceptron()`. It stays as it is: a copy learns.
+    classes : sequence of labels or None
+        All labels of the stream. None lets labels become classes as they come, which needs a learner that compares
+        classes directly. `OrdinalPerceptron`, and ``multiclass="ovr"`` or ``"ovo"``, need the labels.
 
     Attributes
     ----------
@@ -64,9 +67,17 @@ class RiverClassifier(_Wrapper, base.Classifier):
     'spam'
     """
 
-    def __init__(self, learner: Any = None) -> None:
-        self.learner = learner
+    def __init__(self, learner: Any = None, classes: Sequence[Any] | None = None) -> None:
+        self.learner, self.classes = learner, classes
         self._begin(Perceptron() if learner is None else learner, "learn_one")
+        name, grows = type(self._estimator).__name__, getattr(self._estimator, "multiclass", None) == "direct"
+        if not is_classifier(self._estimator) or name == "MultilabelPerceptron":
+            raise ParameterError(f"{name} does not give an example one label of several, so it is no classifier.")
+        if classes is None and not grows:
+            raise ParameterError(
+                f"learner={self._estimator!r} must know all labels before the first example. Pass them to "
+                "RiverClassifier by classes=[...], or take a learner that grows, such as Perceptron()."
+            )
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
@@ -83,9 +94,16 @@ class RiverClassifier(_Wrapper, base.Classifier):
         return True
 
     def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
-        """Learn one example; new labels become new classes where the learner compares classes directly."""
-        grows = getattr(self._estimator, "multiclass", "direct") == "direct"
-        self._estimator.learn_one(x, _plain(y), "grow" if grows else None, None if w == 1.0 else float(w))
+        """Learn one example; without `classes`, a new label becomes a new class."""
+        label, weight = _plain(y), None if w == 1.0 else float(w)
+        if self.classes is None:
+            self._estimator.learn_one(x, label, "grow", weight)
+        elif label in self.classes:
+            self._estimator.learn_one(x, label, self.classes, weight)
+        else:
+            raise LabelError(
+                f"y={label!r} is not one of the labels {list(self.classes)!r} of RiverClassifier. Name all."
+            )
 
     def predict_one(self, x: dict[Any, Any], **unused: Any) -> Any:
         """Return the predicted label of one example; None before the first one."""
