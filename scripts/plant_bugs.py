@@ -253,7 +253,7 @@ BUGS = [
         "a new class counts only from its second example on",
     ),
     Bug(
-        "learning/order.py",
+        "loops/order.py",
         "dtype=np.uint64), -first)",
         "dtype=np.uint64), first)",
         "a cyclic order begins at another row than asked for",
@@ -265,7 +265,7 @@ BUGS = [
         "two runs hold the same lock",
     ),
     Bug(
-        "loops/shuffle.py",
+        "loops/order.py",
         "for left in range(order.size, 1, -1):",
         "for left in range(order.size, 2, -1):",
         "the first two rows are never exchanged",

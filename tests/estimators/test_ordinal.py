@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 import rosenblatt as rb
 from rosenblatt.exceptions import LabelError, ParameterError
-from rosenblatt.learning.order import Blockwise
+from rosenblatt.loops.order import Blockwise
 from rosenblatt.rows.batch import as_batch
 from rosenblatt.tables.blocks import MemoryBlocks
 from tests.oracles.family import train_ranks

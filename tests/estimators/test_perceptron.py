@@ -8,7 +8,7 @@ from scipy.sparse import csr_array, csr_matrix
 from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt as rb
-from rosenblatt.learning.order import Random, Shuffled
+from rosenblatt.loops.order import Random, Shuffled
 from tests.shared.examples import examples, slowly
 from tests.shared.strategies import DYADIC, bits, exact_rule, problems, textbook, trained
 

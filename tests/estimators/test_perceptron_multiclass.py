@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 import rosenblatt as rb
 from rosenblatt.exceptions import LabelError, ShapeError
-from rosenblatt.learning.order import Random, Shuffled
+from rosenblatt.loops.order import Random, Shuffled
 from tests.shared.examples import examples
 from tests.shared.multiclass import SCHEMES, blobs, class_book, class_problems, padded
 from tests.shared.strategies import DYADIC, exact_rule, quietly, trained

@@ -15,9 +15,9 @@ from rosenblatt.kernels.kernel_fit import KernelPlan, KernelVisitor
 from rosenblatt.kernels.kernel_model import KernelModel
 from rosenblatt.kernels.kernel_state import KernelState, Support
 from rosenblatt.learning.linear import Scheme
-from rosenblatt.learning.order import Cyclic
 from rosenblatt.learning.plan import Plan
 from rosenblatt.learning.trace import exact_curve
+from rosenblatt.loops.order import Cyclic
 from rosenblatt.loops.rules import Rule
 from rosenblatt.rows.batch import as_batch
 from tests.shared.strategies import RaisesAfter, quietly

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from rosenblatt.learning.fit_loop import fit
 from rosenblatt.learning.linear import Scheme
-from rosenblatt.learning.order import make_order
 from rosenblatt.learning.plan import Plan
 from rosenblatt.learning.state import State
+from rosenblatt.loops.order import make_order
 from rosenblatt.loops.rules import Rule, tie_shares
 from rosenblatt.rows.batch import as_batch
 from tests.shared.examples import examples

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from rosenblatt.learning.order import Shuffled
 from rosenblatt.loops._jit import jit
-from rosenblatt.loops.shuffle import mixed_seed, seed_of_pass, shuffle
+from rosenblatt.loops.order import Shuffled, mixed_seed, seed_of_pass, shuffle
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 1000])

@@ -19,7 +19,7 @@ from rosenblatt.exceptions import (
     ShapeError,
     TrainingOverflowError,
 )
-from rosenblatt.learning.order import Shuffled
+from rosenblatt.loops.order import Shuffled
 from rosenblatt.networks import network_fit as network
 from rosenblatt.stopping import LossPlateau
 from tests.networks.test_multilayer_perceptron import SMALL, parameters_of, trained, wave

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rosenblatt.loops.shuffle import MAX_PLAIN_WORDS
+from rosenblatt.loops._bits import MAX_PLAIN_WORDS
 from rosenblatt.tables.blocks import checksum
 
 

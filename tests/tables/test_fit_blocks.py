@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 
 import rosenblatt as rb
 from rosenblatt.exceptions import LabelError, NonFiniteError, ParameterError
-from rosenblatt.learning.order import Blockwise, Shuffled
+from rosenblatt.loops.order import Blockwise, Shuffled
 from rosenblatt.tables.blocks import MemoryBlocks
 from rosenblatt.tables.cache import CachedBlocks
 from rosenblatt.tables.collect import StreamedBlocks, collect

@@ -31,12 +31,11 @@ from rosenblatt.distributed.parts import PartFacts, WorkerPart
 from rosenblatt.exceptions import NonFiniteError
 from rosenblatt.learning.fit_loop import Keeper, PerceptronFit, wrong_rows
 from rosenblatt.learning.linear import LinearModel, Scheme
-from rosenblatt.learning.order import Blockwise
 from rosenblatt.learning.plan import Ask, Plan
 from rosenblatt.learning.state import Mixing, State
 from rosenblatt.learning.trace import Stretch
 from rosenblatt.learning.visitor import BlockVisitor, Tour, Visitor, row_weights
-from rosenblatt.loops.shuffle import seed_of_pass
+from rosenblatt.loops.order import Blockwise, seed_of_pass
 from rosenblatt.rows.batch import Batch
 from rosenblatt.typing import Floats
 

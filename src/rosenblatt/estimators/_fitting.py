@@ -29,13 +29,13 @@ from rosenblatt.exceptions import (
 )
 from rosenblatt.learning.checkpoint import Checkpoint, Saved
 from rosenblatt.learning.linear import Scheme
-from rosenblatt.learning.order import Blockwise, Order, make_order
 from rosenblatt.learning.plan import PerceptronRun, Plan
 from rosenblatt.learning.state import State, is_wide
 from rosenblatt.learning.stream import Balance
 from rosenblatt.learning.trace import Detail, Trace
 from rosenblatt.learning.visitor import BlockVisitor, Visitor, hold_out
 from rosenblatt.loops.compilation import announce_compilation
+from rosenblatt.loops.order import Blockwise, Order, make_order
 from rosenblatt.loops.rules import Margins, Penalty, Rule, tie_shares
 from rosenblatt.parameters import is_kind
 from rosenblatt.registry import name_of

@@ -22,12 +22,12 @@ from rosenblatt.estimators._linear import READS_TABLES, Parts
 from rosenblatt.exceptions import InputError
 from rosenblatt.learning.linear import overflow
 from rosenblatt.learning.one_vector import Part, VectorFit, VectorPlan, VectorRun, visit_once
-from rosenblatt.learning.order import make_order
 from rosenblatt.learning.plan import Predicts
 from rosenblatt.learning.state import State
 from rosenblatt.learning.stored_state import STATE
 from rosenblatt.learning.trace import Mistakes
 from rosenblatt.loops.layout import Log
+from rosenblatt.loops.order import make_order
 from rosenblatt.loops.passes import replay, scores
 from rosenblatt.parameters import Declared, PerceptronParameters, learned, like, param
 from rosenblatt.rows.batch import Vocabulary, are_mappings, as_weight, vector_row

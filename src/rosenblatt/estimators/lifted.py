@@ -18,12 +18,12 @@ from rosenblatt.estimators._linear import BATCH, VisitingClassifier, facts, hype
 from rosenblatt.exceptions import OrderError, ParameterError
 from rosenblatt.learning.fit_loop import PerceptronFit
 from rosenblatt.learning.linear import LinearModel
-from rosenblatt.learning.order import Order, Visits
 from rosenblatt.learning.plan import PerceptronRun, Plan
 from rosenblatt.learning.state import State
 from rosenblatt.learning.trace import Stretch
 from rosenblatt.learning.visitor import Visitor
 from rosenblatt.loops.layout import Log, Sides
+from rosenblatt.loops.order import Order, Visits
 from rosenblatt.loops.passes import largest_square, train_lifted
 from rosenblatt.loops.screen import Shadow
 from rosenblatt.margins.softest import Limits, squared_hinge_minimum

@@ -16,11 +16,11 @@ from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._one_vector import VECTOR, VECTOR_FIT, OneVector, finite, without_run
 from rosenblatt.exceptions import LabelError, ParameterError, Term
 from rosenblatt.learning.one_vector import Part, VectorFit, VectorRun
-from rosenblatt.learning.order import Blockwise
 from rosenblatt.learning.state import State
 from rosenblatt.learning.stored_state import LABELS, require_memory_of
 from rosenblatt.learning.stored_streams import require_names
 from rosenblatt.loops.layout import Log, Ranks
+from rosenblatt.loops.order import Blockwise
 from rosenblatt.loops.rules import Rule
 from rosenblatt.loops.visits import rank_scores, ranks_of, replay_ranks
 from rosenblatt.parameters import fixed, learned, param

@@ -26,7 +26,6 @@ from rosenblatt.estimators._linear import BATCH, VisitingClassifier, facts, hype
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.learning.fit_loop import PerceptronFit
 from rosenblatt.learning.linear import LinearModel
-from rosenblatt.learning.order import Visits
 from rosenblatt.learning.plan import PerceptronRun, Plan
 from rosenblatt.learning.state import State, overflow_error
 from rosenblatt.learning.trace import Stretch
@@ -34,6 +33,7 @@ from rosenblatt.learning.visitor import BLOCK_VALUES, Visitor
 from rosenblatt.loops import passes
 from rosenblatt.loops._jit import Kind, inline, jit, verb
 from rosenblatt.loops.layout import Log, Order, Rows, Sides, Targets, oriented
+from rosenblatt.loops.order import Visits
 from rosenblatt.loops.rows import dot, dots, look_ahead
 from rosenblatt.loops.rules import Rule
 from rosenblatt.loops.visits import decide, follow, take

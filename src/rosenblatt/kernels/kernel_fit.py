@@ -21,12 +21,12 @@ from rosenblatt.kernels.kernel_trace import KernelTrace
 from rosenblatt.kernels.points import Points
 from rosenblatt.kernels.values import CachedRows, Kernel
 from rosenblatt.learning.fit_loop import PerceptronFit
-from rosenblatt.learning.order import Visits
 from rosenblatt.learning.plan import PerceptronRun, Plan
 from rosenblatt.learning.stream import Stream, Target
 from rosenblatt.learning.trace import Stretch, Trace
 from rosenblatt.learning.visitor import Visitor
 from rosenblatt.loops.layout import CSR, Log, Rows
+from rosenblatt.loops.order import Visits
 from rosenblatt.loops.screen import Shadow
 from rosenblatt.rows.batch import Batch
 from rosenblatt.rows.features import Features, require_finite

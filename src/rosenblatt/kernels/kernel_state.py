@@ -276,7 +276,7 @@ class Budget(NamedTuple):
         """Return the place of the row to replace after a mistake that `before` visits preceded."""
         if self.policy == "oldest":
             return int(np.argmin(state.born))
-        from rosenblatt.loops.shuffle import seed_of_pass
+        from rosenblatt.loops.order import seed_of_pass
 
         return int(seed_of_pass(np.uint64(self.seed), np.uint64(before))) % self.size
 

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 import numpy as np
 
 from rosenblatt.learning.linear import LinearModel, Scheme
-from rosenblatt.learning.order import Order
 from rosenblatt.learning.state import State
 from rosenblatt.learning.trace import Curve, Detail, Stretch, Trace
+from rosenblatt.loops.order import Order
 from rosenblatt.loops.rules import Penalty, Rule
 from rosenblatt.stopping import StopReason
 from rosenblatt.typing import Floats, Ints, MatrixLike

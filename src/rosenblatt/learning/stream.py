@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from rosenblatt.exceptions import LabelError
 from rosenblatt.learning.linear import LinearModel, Scheme, score_of_row
-from rosenblatt.learning.order import Cyclic
 from rosenblatt.learning.plan import Model, Plan
 from rosenblatt.learning.state import State, overflow_error
 from rosenblatt.learning.trace import Detail, Recorder, Stretch, Trace
@@ -25,6 +24,7 @@ from rosenblatt.learning.visitor import Visitor
 from rosenblatt.loops.decay import train_shrinking
 from rosenblatt.loops.layout import Direct, Log, Machines, Rows, Sides, Targets
 from rosenblatt.loops.named_features import learn_named
+from rosenblatt.loops.order import Cyclic
 from rosenblatt.loops.passes import ONLY_ROW, learn_row, learn_row_by_machines
 from rosenblatt.loops.rules import Penalty, Rule, is_plain
 from rosenblatt.rows.batch import Batch

@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.exceptions import InputError, NonFiniteError, OrderError, WeightError
-from rosenblatt.learning.order import Blockwise, Visits
 from rosenblatt.learning.plan import Model, Plan
 from rosenblatt.learning.state import State, overflow_error
 from rosenblatt.learning.trace import Stretch
 from rosenblatt.loops import passes, screen
 from rosenblatt.loops.decay import train_shrinking
 from rosenblatt.loops.layout import CSR, Log, Machines, Rows, Sides, Targets
+from rosenblatt.loops.order import Blockwise, Visits
 from rosenblatt.loops.screen import MAX_SCREENED_FEATURES
 from rosenblatt.rows.batch import Batch
 from rosenblatt.rows.features import require_finite

@@ -35,8 +35,8 @@ from numba import types
 
 from rosenblatt.loops._jit import Kind, inline, jit, verb
 from rosenblatt.loops.layout import CSR, Order, Rows
+from rosenblatt.loops.order import mixed_seed, shuffle
 from rosenblatt.loops.rows import add, dot, look_ahead
-from rosenblatt.loops.shuffle import mixed_seed, shuffle
 from rosenblatt.loops.sparse import ONE
 from rosenblatt.typing import Floats, Reals
 

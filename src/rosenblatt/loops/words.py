@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rosenblatt.loops._bits import count_below, eight_at, trailing_zeros
 from rosenblatt.loops._jit import inline, jit
 from rosenblatt.loops.layout import Unsigned
-from rosenblatt.loops.shuffle import split_mix
+from rosenblatt.loops.order import split_mix
 from rosenblatt.typing import Floats, Ints, Reals
 
 SEED = np.uint64(0x9E3779B97F4A7C15)

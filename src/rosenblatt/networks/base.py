@@ -20,9 +20,9 @@ from rosenblatt.estimators._features import ReadsTables, also_scale
 from rosenblatt.estimators._fitting import Before, Drawn, draw, generator, progress_bar, require_same_data
 from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.exceptions import InputError, ParameterError, WeightError
-from rosenblatt.learning.order import make_order
 from rosenblatt.learning.trace import Curve
 from rosenblatt.learning.visitor import row_weights
+from rosenblatt.loops.order import make_order
 from rosenblatt.margins.matrix import scaled_rows
 from rosenblatt.networks.backpropagation import Adam, Momentum
 from rosenblatt.networks.layers import Coding, CrossEntropy, Layer, Network, SquaredError

@@ -19,7 +19,7 @@ from rosenblatt.estimators._fitting import (
     require_same_classes,
 )
 from rosenblatt.exceptions import ParameterError, Remedy
-from rosenblatt.learning.order import Cyclic
+from rosenblatt.loops.order import Cyclic
 from rosenblatt.networks import base as shared
 from rosenblatt.networks.base import ReportedNetwork
 from rosenblatt.networks.layers import RESPONSES, Coding, CrossEntropy, Layer, n_parameters

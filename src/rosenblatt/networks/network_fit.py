@@ -30,11 +30,11 @@ from rosenblatt.codecs import Array as ArrayCodec
 from rosenblatt.estimators._linear import DRAWN, READS_TABLES, Parts
 from rosenblatt.exceptions import TrainingOverflowError
 from rosenblatt.learning.fit_loop import FitLoop
-from rosenblatt.learning.order import Order, Visits
 from rosenblatt.learning.stored_state import LABELS
 from rosenblatt.learning.stored_streams import COLUMN, require_names
 from rosenblatt.learning.visitor import held_out_mask, without
 from rosenblatt.loops.layout import CSR
+from rosenblatt.loops.order import Order, Visits
 from rosenblatt.networks.backpropagation import Adam, Backpropagation, Momentum, take_step
 from rosenblatt.networks.layers import (
     Coding,

@@ -26,8 +26,8 @@ from rosenblatt.estimators._one_vector import finite
 from rosenblatt.exceptions import ParameterError, ShapeError
 from rosenblatt.learning.fit_loop import LEAST_WORK, MISTAKE, VALUE, VISIT
 from rosenblatt.learning.linear import loop_scores
-from rosenblatt.learning.order import Blockwise, Order, make_order
 from rosenblatt.learning.stored_streams import require_names
+from rosenblatt.loops.order import Blockwise, Order, make_order
 from rosenblatt.loops.rules import Rule
 from rosenblatt.parameters import (
     Declared,

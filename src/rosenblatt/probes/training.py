@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rosenblatt.exceptions import TrainingOverflowError
-from rosenblatt.learning.order import Order
+from rosenblatt.loops.order import Order
 from rosenblatt.probes.engine import Engine, States
 from rosenblatt.stopping import BRIEF_PATIENCE_PASSES, Plateau, StopReason, Trend, stop_if_interrupted
 from rosenblatt.typing import Ints

@@ -18,7 +18,7 @@ from rosenblatt.certify.rationals import common, nearest
 from rosenblatt.certify.simplex import Meeting
 from rosenblatt.certify.time_limit import PYTHON, Clock, Unsettled
 from rosenblatt.exceptions import InputError, LabelError, ParameterError
-from rosenblatt.loops.shuffle import seed_of_pass, shuffle
+from rosenblatt.loops.order import seed_of_pass, shuffle
 from rosenblatt.rows.features import as_rows
 from rosenblatt.sequences.exchanges import Inconsistency, exchange_labels, inconsistencies
 from rosenblatt.sequences.sentence_problem import (

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from rosenblatt.exceptions import TrainingOverflowError
 from rosenblatt.learning.fit_loop import Complete, FitLoop
-from rosenblatt.learning.order import Visits
 from rosenblatt.learning.plan import Callback, PassReport, Predicts
-from rosenblatt.loops.shuffle import seed_of_pass, shuffle
+from rosenblatt.loops.order import Visits, seed_of_pass, shuffle
 from rosenblatt.sequences.beam import beam_work_for, visit_by_beam
 from rosenblatt.sequences.loop import MistakeLog, visit_sentences, work_for
 from rosenblatt.sequences.sentences import SequenceRows

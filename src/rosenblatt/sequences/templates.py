@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.exceptions import DataTypeError, ParameterError
 from rosenblatt.loops._jit import inline, jit
-from rosenblatt.loops.shuffle import split_mix
+from rosenblatt.loops.order import split_mix
 from rosenblatt.sequences.sentences import Sentences, SequenceRows, place_of, starts_of
 from rosenblatt.tables.reading import MOST_BITS
 from rosenblatt.typing import Ints

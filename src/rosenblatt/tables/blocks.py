@@ -126,7 +126,7 @@ def pieces(array: NDArray[Any]) -> Iterator[Bytes]:
 
 def checksum(arrays: list[NDArray[Any]]) -> str:
     """Return the checksum of arrays as they lie in a file."""
-    from rosenblatt.loops.shuffle import LANES, absorb, combine
+    from rosenblatt.loops._bits import LANES, absorb, combine
 
     lanes = np.zeros(LANES, np.uint64)
     for array in arrays:

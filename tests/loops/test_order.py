@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rosenblatt.exceptions import OrderError
-from rosenblatt.learning.order import Called, Cyclic, Given, Listed, Random, Shuffled, as_visits, make_order
+from rosenblatt.loops.order import Called, Cyclic, Given, Listed, Random, Shuffled, as_visits, make_order
 
 
 @pytest.mark.parametrize("first", [0, 4, 6])
