@@ -25,8 +25,7 @@ from rosenblatt.estimators._fitting import (
     visitor_of,
     whole,
 )
-from rosenblatt.estimators._linear import perceptron_state, warn_of_column
-from rosenblatt.estimators._online import OnlineLearning
+from rosenblatt.estimators._linear import OnlineLearning, perceptron_state, warn_of_column
 from rosenblatt.exceptions import LabelError, ParameterError, Remedy, Term
 from rosenblatt.learning.checkpoint import Checkpoint, restore
 from rosenblatt.learning.fit_loop import PerceptronFit

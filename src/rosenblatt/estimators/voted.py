@@ -10,8 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from rosenblatt.codecs import Several, StateSchema, require
 from rosenblatt.estimators._fitting import conclude, make_plan, whole
-from rosenblatt.estimators._linear import RUN, warn_of_column, without_long_trace
-from rosenblatt.estimators._online import OnlineLearning
+from rosenblatt.estimators._linear import RUN, OnlineLearning, warn_of_column, without_long_trace
 from rosenblatt.learning.fit_loop import fit
 from rosenblatt.learning.stored_streams import HYPOTHESES, link_online, online_parts, require_votes
 from rosenblatt.learning.vote import Hypotheses, VotedModel, VotedStream, hypotheses_of

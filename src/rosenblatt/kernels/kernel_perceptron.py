@@ -13,8 +13,7 @@ from sklearn.utils.metaestimators import available_if
 
 from rosenblatt.codecs import StateSchema, require, require_width
 from rosenblatt.estimators._fitting import Before, conclude, generator, make_plan, require_same_problem, whole
-from rosenblatt.estimators._linear import DRAWN, RUN, warn_of_column, without_long_trace
-from rosenblatt.estimators._online import OnlineLearning
+from rosenblatt.estimators._linear import DRAWN, RUN, OnlineLearning, warn_of_column, without_long_trace
 from rosenblatt.exceptions import KernelWarning, ParameterError, ShapeError
 from rosenblatt.kernels.kernel_file import KERNEL, KERNEL_STATE, KERNEL_STREAMS, KERNEL_TRACE
 from rosenblatt.kernels.kernel_fit import KernelPlan, KernelStream, digest_of, fit_kernel

@@ -197,7 +197,7 @@ def read_learner(path: str) -> tuple[StoredModel, Any]:
     ready = read_streamed(stored)
     if ready is not None:
         return stored, ready
-    from rosenblatt.estimators._online import OnlineLearning
+    from rosenblatt.estimators._linear import OnlineLearning
     from rosenblatt.learning.stream import Stream
 
     learner = stored.estimator()
