@@ -17,7 +17,7 @@ from rosenblatt.exceptions import ParameterError
 from rosenblatt.lab.page_server import _page_for
 from rosenblatt.lab.questions import RunMessage
 from rosenblatt.lab.replies import Answers
-from rosenblatt.learning.stored_state import HYPERPLANES
+from rosenblatt.learning.linear import HYPERPLANES
 from rosenblatt.registry import BUILT_IN, Ability, able, class_of, command, declaration_of
 from rosenblatt.rows.batch import as_batch
 from rosenblatt.tables.blocks import MemoryBlocks

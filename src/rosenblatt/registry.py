@@ -55,7 +55,7 @@ class Learner:
         ``"streams"``: it has `partial_fit`. ``"examples"``: it has `learn_one` and `predict_one`. ``"blocks"``: it
         has `fit_blocks`, so that data need not fit into memory. ``"checkpoints"``: `fit_blocks` can go on from a
         checkpoint. ``"mixing"``: `rosenblatt.distributed.fit` takes it. ``"linear"``: it predicts by hyperplanes
-        alone, and its state includes `learning.stored_state.HYPERPLANES`. ``"traces"``: it has `trace_`.
+        alone, and its state includes `learning.linear.HYPERPLANES`. ``"traces"``: it has `trace_`.
         ``"onnx"``: `to_onnx` takes it. ``"groups"``: `fit` takes the group of each row as `qid`, and rows are
         ranked by what `predict` returns. ``"numbers"``: its targets are numbers, not classes.
     """

@@ -43,11 +43,10 @@ from rosenblatt.estimators._fitting import (
     require_same_classes,
 )
 from rosenblatt.exceptions import InputError, ParameterError
-from rosenblatt.learning.linear import LinearModel, Scheme, score_of_row
+from rosenblatt.learning.linear import HYPERPLANES, LinearModel, Scheme, require_hyperplanes, score_of_row
 from rosenblatt.learning.online import OnlineModel
 from rosenblatt.learning.plan import PerceptronRun
-from rosenblatt.learning.state import MIXING, State, is_wide
-from rosenblatt.learning.stored_state import HYPERPLANES, require_hyperplanes, require_memory_of
+from rosenblatt.learning.state import MIXING, State, is_wide, require_memory_of
 from rosenblatt.learning.stored_streams import CURVE, TRACE, link_online, online_parts, require_names
 from rosenblatt.learning.stream import Stream
 from rosenblatt.learning.trace import Trace

@@ -23,8 +23,7 @@ from rosenblatt.exceptions import InputError
 from rosenblatt.learning.linear import overflow
 from rosenblatt.learning.one_vector import Part, VectorFit, VectorPlan, VectorRun, visit_once
 from rosenblatt.learning.plan import Predicts
-from rosenblatt.learning.state import State
-from rosenblatt.learning.stored_state import STATE
+from rosenblatt.learning.state import STATE, State
 from rosenblatt.learning.trace import Mistakes
 from rosenblatt.loops.layout import Log
 from rosenblatt.loops.order import make_order

@@ -13,10 +13,9 @@ from rosenblatt.codecs import StateSchema, require
 from rosenblatt.estimators._fitting import require_cpu, require_same_classes
 from rosenblatt.estimators._one_vector import VECTOR, VECTOR_FIT, OneVector, finite, without_run
 from rosenblatt.exceptions import LabelError, ShapeError
-from rosenblatt.learning.linear import loop_scores
+from rosenblatt.learning.linear import LABELS, loop_scores
 from rosenblatt.learning.one_vector import VectorPlan, VectorRun
 from rosenblatt.learning.state import State
-from rosenblatt.learning.stored_state import LABELS
 from rosenblatt.learning.stored_streams import require_names
 from rosenblatt.loops.layout import Sets
 from rosenblatt.loops.rules import Confidence, Passive, Rule

@@ -15,9 +15,9 @@ from rosenblatt.estimators._fitting import check_classes, require_same_classes, 
 from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._one_vector import VECTOR, VECTOR_FIT, OneVector, finite, without_run
 from rosenblatt.exceptions import LabelError, ParameterError, Term
+from rosenblatt.learning.linear import LABELS
 from rosenblatt.learning.one_vector import Part, VectorFit, VectorRun
-from rosenblatt.learning.state import State
-from rosenblatt.learning.stored_state import LABELS, require_memory_of
+from rosenblatt.learning.state import State, require_memory_of
 from rosenblatt.learning.stored_streams import require_names
 from rosenblatt.loops.layout import Log, Ranks
 from rosenblatt.loops.order import Blockwise

@@ -18,8 +18,7 @@ from rosenblatt.estimators._one_vector import VECTOR, VECTOR_FIT, OneVector, wit
 from rosenblatt.estimators.perceptron import OwnRule
 from rosenblatt.estimators.perceptron_core import PassiveCore
 from rosenblatt.exceptions import ShapeError
-from rosenblatt.learning.state import State
-from rosenblatt.learning.stored_state import require_memory_of
+from rosenblatt.learning.state import State, require_memory_of
 from rosenblatt.learning.stored_streams import require_names
 from rosenblatt.loops.layout import Values
 from rosenblatt.loops.rules import Passive

@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 from rosenblatt.codecs import StateSchema, require
 from rosenblatt.estimators._one_vector import VECTOR, VECTOR_FIT, OneVector, without_run
 from rosenblatt.exceptions import LabelError, ShapeError
-from rosenblatt.learning.state import State
-from rosenblatt.learning.stored_state import require_memory_of
+from rosenblatt.learning.state import State, require_memory_of
 from rosenblatt.learning.stored_streams import require_names
 from rosenblatt.loops.layout import Log, Pairs
 from rosenblatt.loops.rules import Rule

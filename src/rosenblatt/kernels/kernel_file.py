@@ -23,7 +23,7 @@ from rosenblatt.kernels.kernel_fit import KernelPlan, KernelStream
 from rosenblatt.kernels.kernel_state import POLICIES, Budget, Kept, KernelState, Support
 from rosenblatt.kernels.kernel_trace import KernelTrace
 from rosenblatt.kernels.values import RBF, Laplacian, Linear, Polynomial, Precomputed
-from rosenblatt.learning.stored_state import WEIGHTS
+from rosenblatt.learning.state import WEIGHTS
 from rosenblatt.learning.stored_streams import Kinds, trace_of
 from rosenblatt.loops.layout import CSR
 

@@ -23,9 +23,8 @@ from rosenblatt.kernels.points import Points
 from rosenblatt.kernels.psd import COMPUTED, is_psd
 from rosenblatt.kernels.space import Space, space_of
 from rosenblatt.kernels.values import Kernel, Linear, Precomputed, as_kernel
-from rosenblatt.learning.linear import Scheme, overflow
+from rosenblatt.learning.linear import Scheme, overflow, require_problem
 from rosenblatt.learning.plan import Plan
-from rosenblatt.learning.stored_state import require_problem
 from rosenblatt.learning.stored_streams import link_stream, online_parts
 from rosenblatt.learning.stream import Stream
 from rosenblatt.parameters import PerceptronParameters, fixed, learned, param, positional

@@ -34,8 +34,7 @@ from rosenblatt.codecs import (
 )
 from rosenblatt.exceptions import ModelFileError, ParameterError
 from rosenblatt.learning.fit_loop import Complete, PerceptronFit
-from rosenblatt.learning.state import State
-from rosenblatt.learning.stored_state import States
+from rosenblatt.learning.state import State, States
 from rosenblatt.learning.trace import Mistakes
 from rosenblatt.locking import InUseError, hold_lock
 from rosenblatt.stopping import Tolerance, Validation

@@ -12,8 +12,9 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.codecs import Codec, Count, Labels, Names, Record, Text, require
 from rosenblatt.exceptions import Message, NonFiniteError, PredictionOverflowError, Term
-from rosenblatt.learning.state import MetFeatures, State
+from rosenblatt.learning.state import STATE, WEIGHTS, MetFeatures, State
 from rosenblatt.loops.layout import CSR, PAIR, Direct, Machines, Rows, Sides, Targets, oriented, part_of
 from rosenblatt.rows.batch import Batch
 from rosenblatt.rows.features import Features, read_only, require_finite, require_width
@@ -571,3 +572,70 @@ def score_of_row(row: Rows, state: State, scheme: Scheme, classes: NDArray[Any],
     except PredictionOverflowError:
         raise overflow() from None
     return float(score) if score.ndim == 0 else score
+
+
+# Linear models in a file.
+
+LABELS = Labels()
+SIDE = Count(-1, 1)
+"""The side of zero: −1 or 1."""
+
+
+def _sound_scheme(scheme: Scheme) -> None:
+    require((scheme.kind == "binary") == (scheme.n_classes <= 2), "the scheme does not fit its number of classes")
+
+
+SCHEME = Record(
+    Scheme,
+    {"kind": Text(("binary", "direct", "ovr", "ovo")), "n_classes": Count(most=2**31)},
+    check=_sound_scheme,
+)
+
+HYPERPLANES: dict[str, Codec] = {
+    "_state": STATE,
+    "_scheme": SCHEME,
+    "_classes": LABELS,
+    "_zero": SIDE,
+    "_width": Count(1),
+    "_names": Names(),
+}
+"""The stored state of every classifier with hyperplanes."""
+
+
+def require_hyperplanes(held: dict[str, Any]) -> None:
+    """Require that state, scheme, classes and number of features of a linear model agree."""
+    state, scheme, width = held["_state"], held["_scheme"], held["_width"]
+    require_problem(held)
+    require(width <= state.n_features, "there are fewer weights than features")
+    require_shape(state, scheme, state.n_features)
+
+
+def require_problem(held: dict[str, Any]) -> None:
+    """Require as many classes as the scheme has, and a side of zero."""
+    require(held["_scheme"].n_classes == len(held["_classes"]) > 0, "classes and scheme contradict each other")
+    require(held["_zero"] != 0, "zero must be -1 or 1")
+
+
+def require_shape(state: State, scheme: Scheme, n_features: int) -> None:
+    """Require one row of weights for each machine of the scheme, before anything is allocated."""
+    require(
+        scheme.n_classes < 2**20 and state.shape == scheme.shape(n_features),
+        "weights do not have the shape of their scheme",
+    )
+
+
+def linear_model(held: dict[str, Any]) -> LinearModel:
+    """Return the model that predicts what the estimator would."""
+    return LinearModel.of(*(held[name] for name in ("_state", "_width", "_scheme", "_classes", "_zero")))
+
+
+def _sound_linear(model: LinearModel) -> None:
+    require(model.scheme.n_classes == len(model.classes), "classes and scheme contradict each other")
+    n_features = model.weights.shape[-1] - 1
+    require(n_features >= 1 and model.scheme.n_classes < 2**20, "there are no weights")
+    require(model.weights.shape == model.scheme.shape(n_features), "weights do not have the shape of their scheme")
+
+
+LINEAR_MODEL = Record(
+    LinearModel, {"weights": WEIGHTS, "scheme": SCHEME, "classes": LABELS, "zero": SIDE}, check=_sound_linear
+)

@@ -1,4 +1,4 @@
-"""The state of training.
+"""The state of training, in memory and in files.
 
 How the weights of a model were mixed, where its rows were in several partitions.
 """
@@ -7,22 +7,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.codecs import Count, Number, Record, Text
+from rosenblatt.codecs import INTEGERS, Array, Codec, Context, Count, Maybe, Number, Record, Text, require
 from rosenblatt.exceptions import TrainingOverflowError
 from rosenblatt.loops.layout import CSR, Rows, Unsigned, oriented
-from rosenblatt.loops.rules import Averaging, Mean, Memory, Rule, Shrinking, Shrunk, memory_of
+from rosenblatt.loops.rules import MEMORIES, Averaging, Mean, Memory, Penalty, Rule, Shrinking, Shrunk, memory_of
 from rosenblatt.rows.features import read_only
 from rosenblatt.rows.memory import require_memory, require_weights
 from rosenblatt.typing import Floats, Ints
-
-__all__ = ["MIXING", "Mixing", "MixingWeights"]
-
 
 Mixing: TypeAlias = Literal["uniform", "mistakes"]
 
@@ -525,3 +522,105 @@ def overflow_error(visits: int) -> TrainingOverflowError:
         f"Training overflowed: a score, weight or squared length exceeds the largest float after {visits} visits, "
         "although X is finite. Scale the features down, or lower eta0 or the weights."
     )
+
+
+# The state in a file.
+
+WEIGHTS = Array(ndim=(1, 2))
+LARGE_WEIGHTS_BYTES = 1 << 16
+"""Bytes of weights from which on a file leaves out features whose weights are all zero."""
+
+
+def require_sound_state(state: State) -> None:
+    """Require weights, averages and what rules keep of the same shape, and features that have them."""
+    met = state.met
+    require(len(state.w) > 0 and state.w.shape[-1] >= (2 if met is None else 1), "there are no weights")
+    if met is not None:
+        require(len(met.columns) == state.w.shape[-1] - 1, "weights and features met contradict each other")
+    require(state.u is None or state.u.shape == state.w.shape, "weights and averages have different shapes")
+    sums = state.u is None or state.shrunk is None or state.averaging is not None
+    require(sums, "an average of shrinking weights has no sums")
+    for name, memory in state.memory.items():
+        same = all(array.shape == state.w.shape for array in memory.shaped)
+        require(same, f"weights and the values of {name} have different shapes")
+        fault = memory.fault()
+        require(fault is None, fault or "")
+
+
+def require_memory_of(rule: Any, state: State) -> None:
+    """Require that a state keeps what a rule, or a kind of rule, moves besides weights, and nothing else."""
+    wanted = memory_of(rule)
+    own = {name for name, memory in state.memory.items() if memory.rule is not None}
+    odd = own ^ (set() if wanted is None else {wanted.name})
+    require(not odd, f"the values of {min(odd, default='')} contradict the rule of the model")
+
+
+PENALTY = Record(Penalty, {"keep": Number(least=0.0), "rent": Number(least=0.0)})
+
+
+def _sound_met(met: MetFeatures) -> None:
+    """Require features that exist, in ascending order, which loops and searches rely on."""
+    columns = met.columns
+    require(len(columns) <= met.n_features, "there are more features with weights than features")
+    require(not len(columns) or 0 <= columns[0] <= columns[-1] < met.n_features, "a feature is not there")
+    require((columns[1:] > columns[:-1]).all(), "features with weights are not in order")
+
+
+MET = Record(MetFeatures, {"columns": INTEGERS, "n_features": Count(1)}, check=_sound_met)
+
+
+@dataclass(frozen=True)
+class States:
+    """A state. One with weights of zero for most of many features is written without these weights.
+
+    Attributes
+    ----------
+    weights : Codec
+        How each array of weights is written.
+    """
+
+    weights: Codec = WEIGHTS
+
+    def encode(self, value: State, at: str, context: Context) -> Any:
+        """Return a table of the parts; `met` is null unless features are left out."""
+        state = value
+        if value.met is not None or value.w.nbytes >= LARGE_WEIGHTS_BYTES:
+            gathered = value.gathered()
+            sparse = value.met is not None or 2 * gathered.w.shape[-1] <= value.w.shape[-1]
+            state = gathered if sparse else value
+        return self._record(state.memory.keys() - FIRST_MEMORIES).encode(state, at, context)
+
+    def decode(self, stored: Any, at: str, context: Context) -> State:
+        """Return the state, with weights for all features unless that would take much memory."""
+        others = stored.keys() & (MEMORIES.keys() - FIRST_MEMORIES) if isinstance(stored, dict) else set()
+        state: State = self._record(others).decode(stored, at, context)
+        return state if is_wide(state.shape) else state.spread()
+
+    def _record(self, others: set[str]) -> Record:
+        """Return the codec of a state with places for the memories of these names too."""
+        first: dict[str, Codec] = {"w": self.weights, "u": Maybe(self.weights), "visits": Count()}
+        kept = {name: Maybe(self._memory(MEMORIES[name])) for name in (*FIRST_MEMORIES, *sorted(others))}
+        shrunk = {"shrunk": kept.pop("shrunk")}
+        return Record(_state, first | shrunk | {"met": Maybe(MET)} | kept, _parts, require_sound_state)
+
+    def _memory(self, kind: type[Memory]) -> Record:
+        def codec(name: str) -> Codec:
+            if name in kind.slots:
+                return self.weights
+            return Number(least=kind.least[name]) if name in kind.least else Array()
+
+        return Record(kind, {each.name: codec(each.name) for each in fields(kind)})
+
+
+def _state(w: Any, u: Any, visits: int, met: Any, **memory: Memory | None) -> State:
+    return State(w, u, visits, met, {name: kept for name, kept in memory.items() if kept is not None})
+
+
+def _parts(state: State) -> dict[str, Any]:
+    held = {"w": state.w, "u": state.u, "visits": state.visits, "met": state.met}
+    return held | {name: state.memory.get(name) for name in MEMORIES}
+
+
+FIRST_MEMORIES = ("shrunk", "variance", "dual")
+"""The memories that have a place in every file; those of other rules are written where they are used."""
+STATE: Codec = States()

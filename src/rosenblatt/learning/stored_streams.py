@@ -30,19 +30,16 @@ from rosenblatt.codecs import (
     require_width,
     same_length,
 )
-from rosenblatt.learning.state import State
-from rosenblatt.learning.stored_state import (
+from rosenblatt.learning.linear import (
     HYPERPLANES,
     LABELS,
     LINEAR_MODEL,
-    PENALTY,
     SCHEME,
     SIDE,
-    STATE,
     require_hyperplanes,
-    require_memory_of,
     require_shape,
 )
+from rosenblatt.learning.state import PENALTY, STATE, State, require_memory_of
 from rosenblatt.learning.stream import Balance, Stream
 from rosenblatt.learning.trace import MOST_VISITS, Curve, Mistakes, Recorder, Trace, sound_mistakes, sound_run
 from rosenblatt.learning.vote import Hypotheses, VotedStream

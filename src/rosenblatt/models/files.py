@@ -46,7 +46,7 @@ from rosenblatt.codecs import (
     wrong,
 )
 from rosenblatt.exceptions import ModelFileError, ParameterError, ShapeError
-from rosenblatt.learning.linear import LinearModel
+from rosenblatt.learning.linear import HYPERPLANES, LinearModel, linear_model, require_hyperplanes
 from rosenblatt.rows.features import Features, as_rows, require_finite
 from rosenblatt.tables import preparation as preparing
 from rosenblatt.tables.monomials import Monomials, monomials_of
@@ -692,8 +692,6 @@ class StoredModel:
         names = None if self.preparation.steps else self.feature_names
         if not registry.is_linear(self.learner):
             return EstimatorPredictor(self.estimator(), names)
-        from rosenblatt.learning.stored_state import HYPERPLANES, linear_model, require_hyperplanes
-
         state, context = self._document["state"], self._context()
         require({stored_name(name) for name in HYPERPLANES} <= state.keys(), "parts of its state are missing")
         held = {name: codec.decode(state[stored_name(name)], name, context) for name, codec in HYPERPLANES.items()}

@@ -32,7 +32,7 @@ from rosenblatt.estimators._fitting import (
 )
 from rosenblatt.estimators._linear import READS_TABLES, warn_of_column
 from rosenblatt.exceptions import LabelError, ParameterError, Remedy, ShapeError, Term, TrainingOverflowError
-from rosenblatt.learning.stored_state import LABELS
+from rosenblatt.learning.linear import LABELS
 from rosenblatt.learning.stored_streams import require_names
 from rosenblatt.loops.layout import PAIR, oriented
 from rosenblatt.networks.multilayer_perceptron import LARGE_WEIGHT_COUNT, WEIGHTS_A_VALUE

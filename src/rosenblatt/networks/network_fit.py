@@ -30,7 +30,7 @@ from rosenblatt.codecs import Array as ArrayCodec
 from rosenblatt.estimators._linear import DRAWN, READS_TABLES, Parts
 from rosenblatt.exceptions import TrainingOverflowError
 from rosenblatt.learning.fit_loop import FitLoop
-from rosenblatt.learning.stored_state import LABELS
+from rosenblatt.learning.linear import LABELS
 from rosenblatt.learning.stored_streams import COLUMN, require_names
 from rosenblatt.learning.visitor import held_out_mask, without
 from rosenblatt.loops.layout import CSR

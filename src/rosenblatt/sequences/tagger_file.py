@@ -24,7 +24,7 @@ from rosenblatt.codecs import (
     same_length,
     wrong,
 )
-from rosenblatt.learning.stored_state import LABELS
+from rosenblatt.learning.linear import LABELS
 from rosenblatt.sequences.loop import ENDS_BEFORE, MistakeLog
 from rosenblatt.sequences.sentences import ItemVocabulary
 from rosenblatt.sequences.tagger_model import SequenceState
