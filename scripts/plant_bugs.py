@@ -73,7 +73,7 @@ class Bug(NamedTuple):
 
 BUGS = [
     Bug(
-        "probes/problem_loop.py",
+        "probes/cpu.py",
         "add(X, rows[q - 1], c, c * (t0 + at_visit[q - 1]), w, u, at)",
         "add(X, rows[q - 1], c, c * (t0 + q - 1), w, u, at)",
         "averages of problems with rows left out count visits wrongly",
