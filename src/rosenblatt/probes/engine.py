@@ -1,7 +1,7 @@
 """What an engine is: it trains very many perceptrons on one matrix, reading each row once a pass for all of them.
 
 `rosenblatt.probes.cpu` is the engine of compiled loops, `rosenblatt.probes.gpu` that of one NVIDIA GPU. Both give
-the same bits. When a problem ends is decided above them (`rosenblatt.probes.training`), so that it is the same for
+the same bits. When a problem ends is decided above them (`rosenblatt.probes.probes`), so that it is the same for
 both. This module needs numpy alone: a machine with a GPU may have neither numba nor scikit-learn.
 """
 
