@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rosenblatt.atomic import write_whole
-from rosenblatt.plot.probes import probes as draw
+from rosenblatt.plot.bars import probes as draw
 from rosenblatt.reports.page import environment_of_pages
 from rosenblatt.reports.sections import picture
 

@@ -282,7 +282,7 @@ class Explanation(Sequence[RowExplanation]):
         ax : matplotlib Axes, optional
             Where to draw. The default is a new figure.
         """
-        from rosenblatt.plot.explanation import explanation
+        from rosenblatt.plot.bars import explanation
 
         return explanation(self._rows[row], top=top, ax=ax)
 
