@@ -181,7 +181,7 @@ BUGS = [
         "a negative weight of one example is taken",
     ),
     Bug(
-        "datasets/made.py",
+        "datasets.py",
         "= sign * margin * w\n",
         "= sign * 2 * margin * w\n",
         "made data has a larger margin than it says",

@@ -274,7 +274,7 @@ class _Draw:
     ) -> tuple[list[Vector], list[int]]:
         """Return rows that a hyperplane separates, with both labels: those of a built-in set, or drawn ones."""
         if self._rng is None:
-            from rosenblatt.datasets.loaded import BUILTIN
+            from rosenblatt.datasets import BUILTIN
 
             X, y, _ = BUILTIN[load].load()
             return [[F(str(v)) for v in row] for row in X.tolist()], [int(label) for label in y]

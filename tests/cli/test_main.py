@@ -66,7 +66,7 @@ def test_debug_shows_where(run):
 
 
 def test_a_defect_is_told_as_one(run, monkeypatch):
-    monkeypatch.setattr("rosenblatt.datasets.loaded.as_rows", lambda X: 1 / 0)
+    monkeypatch.setattr("rosenblatt.datasets.as_rows", lambda X: 1 / 0)
     ran = run("certify", "@xor")
     assert ran.code == 2
     assert "a defect in rosenblatt, not in your data: ZeroDivisionError" in ran.err
@@ -126,7 +126,7 @@ def test_ctrl_c_is_told(run, monkeypatch):
     def stop(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("rosenblatt.datasets.loaded.as_rows", stop)
+    monkeypatch.setattr("rosenblatt.datasets.as_rows", stop)
     assert run("certify", "@xor").code == 130
 
 

@@ -300,7 +300,7 @@ def read_options(options: Mapping[str, Any]) -> Options:
 
 def open_places(places: Sequence[Any], options: Options, recipe: Recipe | None) -> Source:
     """Open files, a built-in set or a frame; a `recipe` reads columns in the same way as in training."""
-    from rosenblatt.datasets.loaded import BuiltinSource
+    from rosenblatt.datasets import BuiltinSource
     from rosenblatt.tables.file_source import open_source, require_valid
 
     frames = [place for place in places if not isinstance(place, str)]

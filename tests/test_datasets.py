@@ -15,6 +15,8 @@ from numpy.testing import assert_array_equal
 
 from rosenblatt import datasets
 from rosenblatt.datasets import (
+    BUILTIN,
+    BuiltinSource,
     load_and,
     load_or,
     load_six_points,
@@ -24,7 +26,6 @@ from rosenblatt.datasets import (
     make_separable,
     make_text,
 )
-from rosenblatt.datasets.loaded import BUILTIN, BuiltinSource
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.tasks.contents import inspect_model
 
@@ -191,7 +192,7 @@ def test_the_normal_is_as_dense_as_it_can_be(d):
 
 def test_rows_do_not_depend_on_the_chunk(monkeypatch):
     whole = make_separable(100, 7, margin=0.1, seed=1)
-    monkeypatch.setattr("rosenblatt.datasets.made._NUMBERS_AT_ONCE", 20)
+    monkeypatch.setattr("rosenblatt.datasets._NUMBERS_AT_ONCE", 20)
     assert_array_equal(make_separable(100, 7, margin=0.1, seed=1).X, whole.X)
 
 
