@@ -193,7 +193,7 @@ BUGS = [
         "a partition starts with the wrong share of the sum behind the average",
     ),
     Bug(
-        "distributed/mixing_run.py",
+        "distributed/mixing.py",
         "full = 0 < rooms[worker].memory < 2 * memory",
         "full = 0 < rooms[worker].memory < memory",
         "a worker counts as full at all of its memory, not at half",

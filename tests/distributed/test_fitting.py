@@ -11,8 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 import rosenblatt as rb
 import rosenblatt.distributed as rd
 from rosenblatt.distributed.cluster import Cluster, WorkerRoom
-from rosenblatt.distributed.mixing import PartialPass, PassCounts, mix_states
-from rosenblatt.distributed.mixing_run import train_passes
+from rosenblatt.distributed.mixing import PartialPass, PassCounts, mix_states, train_passes
 from rosenblatt.exceptions import ClusterError, LabelError, NonFiniteError, ParameterError, ShapeError
 from rosenblatt.learning.state import State
 from rosenblatt.rows.batch import as_batch
@@ -155,7 +154,7 @@ def test_large_weights_are_mixed_by_a_worker_to_the_same_bits(client, labelled, 
     X, y = labelled(n=120, classes=3, noise=0.3)
     small = rd.fit(rb.Perceptron(max_iter=3), *arrays(X, y, 3), client=client)
     machines = rd.fit(rb.Perceptron(max_iter=3, multiclass="ovr"), *arrays(X, y, 1), client=client, by="machines")
-    monkeypatch.setattr("rosenblatt.distributed.mixing_run.SMALL_WEIGHTS_BYTES", 0)
+    monkeypatch.setattr("rosenblatt.distributed.mixing.SMALL_WEIGHTS_BYTES", 0)
     assert same(rd.fit(rb.Perceptron(max_iter=3), *arrays(X, y, 3), client=client), small)
     again = rd.fit(rb.Perceptron(max_iter=3, multiclass="ovr"), *arrays(X, y, 1), client=client, by="machines")
     assert same(again, machines)
@@ -171,7 +170,7 @@ def test_several_passes_of_one_task_change_no_bit(client, labelled, monkeypatch,
     monkeypatch.setattr(Cluster, "run", lambda self, *given: calls.append(given) or run(self, *given))
     monkeypatch.setattr(Cluster, "holders", lambda self, futures: [["here"]] * len(futures))
     monkeypatch.setattr(Cluster, "rooms", lambda self: {"here": WorkerRoom(1, 0)})
-    monkeypatch.setattr("rosenblatt.distributed.mixing_run.SECONDS_A_TASK", 1e9)
+    monkeypatch.setattr("rosenblatt.distributed.mixing.SECONDS_A_TASK", 1e9)
     together = rd.fit(rb.Perceptron(**made), *arrays(X, y, 3), client=client)
     assert same(together, apart)
     assert together.mixing_ == apart.mixing_
@@ -186,7 +185,7 @@ def test_an_error_in_a_later_pass_is_raised_when_it_is_needed(monkeypatch):
             raise OverflowError("pass 3")
         return [PartialPass(state, PassCounts(1, 10))]
 
-    monkeypatch.setattr("rosenblatt.distributed.mixing_run.train_group", failing)
+    monkeypatch.setattr("rosenblatt.distributed.mixing.train_group", failing)
     state = State(np.zeros(2))
     assert len(train_passes([None], state, None, 1, 9, "uniform")) == 2
     with pytest.raises(OverflowError, match="pass 3"):

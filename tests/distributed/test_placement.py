@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rosenblatt.distributed.cluster import WorkerRoom
-from rosenblatt.distributed.mixing_run import group_partitions
+from rosenblatt.distributed.mixing import group_partitions
 from rosenblatt.distributed.parts import PartFacts
 
 

@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 
 from rosenblatt.codecs import read_container
 from rosenblatt.distributed.cluster import Cluster
-from rosenblatt.distributed.mixing_run import ClusterVisitor, MixedFit
+from rosenblatt.distributed.mixing import ClusterVisitor, MixedFit
 from rosenblatt.distributed.partitioned import PartitionedBlocks
 from rosenblatt.distributed.parts import PARTITION_BYTES, FilePart, load_file
 from rosenblatt.distributed.sources import (
