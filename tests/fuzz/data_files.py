@@ -374,8 +374,8 @@ def always(n_bytes, small):
 
 def one_batch(seed, first, count, kinds, place):
     """Read some inputs in this process; note each before it is read, and each find."""
-    import rosenblatt.loops.svmlight_numbers
-    import rosenblatt.loops.words  # noqa: F401  # imported before memory is watched
+    import rosenblatt.loops.encoding  # imported before memory is watched
+    import rosenblatt.loops.svmlight_numbers  # noqa: F401
 
     warnings.simplefilter("error")
     inputs = Inputs(kinds)

@@ -331,7 +331,7 @@ class Scaling:
 
     def _centred(self, rows: CSR, width: int) -> CSR:
         """Return sparse rows that store the first `width` features, scaled by the compiled loop."""
-        from rosenblatt.loops.centring import center_rows, count_stored
+        from rosenblatt.loops.encoding import center_rows, count_stored
 
         indptr = np.empty(len(rows.indptr), rows.indptr.dtype)
         stored = count_stored(rows.indices, rows.indptr, width, indptr)
@@ -446,7 +446,7 @@ class Weighting:
         indptr: Ints = rows.indptr.astype(np.int64)
         tabled = self.width <= MAX_TABLE_FEATURES and rows.data.max(initial=0.0) < MAX_TABLE_COUNTS
         if tabled and loop_pays(len(rows.data), MAX_PLAIN_VALUES):
-            from rosenblatt.loops.words import weight_words
+            from rosenblatt.loops.encoding import weight_words
 
             weight_words(rows.data, rows.indices, indptr, self.first, self.n_texts, self.bits, LOGS, self._table)
             return rows

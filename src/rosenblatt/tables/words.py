@@ -179,7 +179,7 @@ def find_grams(
         return []
     if not loop_pays(int(offsets[-1] - offsets[0]), MAX_PLAIN_BYTES):
         return _find_plainly(values, offsets, wanted, ngrams)
-    from rosenblatt.loops.words import find_words
+    from rosenblatt.loops.encoding import find_words
 
     found = np.empty((count, 3), np.int64)
     states, mask = np.zeros(2 * ngrams, np.uint64), np.uint64(len(wanted) - 1)
@@ -281,7 +281,7 @@ def _stacked(parts: list[CSR]) -> CSR:
 
 
 def _hash_by_loop(values: NDArray[np.uint8], offsets: NDArray[np.int64], runs: Runs, bits: int) -> CSR:
-    from rosenblatt.loops.words import (
+    from rosenblatt.loops.encoding import (
         MAX_COMPARED_BUCKETS,
         N_DIGITS,
         count_words,
