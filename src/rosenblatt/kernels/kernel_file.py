@@ -19,9 +19,8 @@ from rosenblatt.codecs import (
     require,
     require_width,
 )
-from rosenblatt.kernels.kernel_fit import KernelPlan, KernelStream
+from rosenblatt.kernels.kernel_fit import KernelPlan, KernelStream, KernelTrace
 from rosenblatt.kernels.kernel_state import POLICIES, Budget, Kept, KernelState, Support
-from rosenblatt.kernels.kernel_trace import KernelTrace
 from rosenblatt.kernels.values import RBF, Laplacian, Linear, Polynomial, Precomputed
 from rosenblatt.learning.state import WEIGHTS
 from rosenblatt.learning.stored_streams import Kinds, trace_of
