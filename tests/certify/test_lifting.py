@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from flint import fmpz, fmpz_mat
 
-from rosenblatt.certify import lifting, rationals
-from rosenblatt.certify.lifting import lift, make_fraction, solve_by_lifting, write_digits
+from rosenblatt.certify import rationals
+from rosenblatt.certify.rationals import lift, make_fraction, solve_by_lifting, write_digits
 from tests.shared.examples import examples
 
 
@@ -42,7 +42,7 @@ def test_many_equations_go_by_lifting(size, monkeypatch):
     A = [[value * size + int(value > 50) for value in row] for row in A]
     b = [0] * (n - 1) + [1]
     asked = []
-    monkeypatch.setattr(lifting, "solve_by_lifting", lambda *given: asked.append(1) or solve_by_lifting(*given))
+    monkeypatch.setattr(rationals, "solve_by_lifting", lambda *given: asked.append(1) or solve_by_lifting(*given))
     assert rationals.solve(A, b) == by_flint(A, b)
     assert asked
     assert rationals.solve([*A[:-1], A[0]], b) is None  # singular
