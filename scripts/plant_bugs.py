@@ -115,7 +115,7 @@ BUGS = [
         "a private file that the group may write to is trusted",
     ),
     Bug(
-        "learning/scaled.py",
+        "learning/state.py",
         "u = None if u is None else scaling.fold(u)",
         "u = state.u",
         "the sum behind an average is not brought back to unscaled features",

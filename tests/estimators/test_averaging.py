@@ -12,11 +12,9 @@ from sklearn.linear_model import SGDClassifier
 import rosenblatt as rb
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.learning.online import OnlineModel
-from rosenblatt.learning.scaled import fold_state
 from rosenblatt.loops import reference
 from rosenblatt.rows.batch import as_batch
 from rosenblatt.tables.blocks import MemoryBlocks
-from rosenblatt.tables.scaling import Scaling
 from tests.shared.examples import examples, slowly
 from tests.shared.multiclass import blobs
 from tests.shared.strategies import bits, noisy, quietly, trained
@@ -187,20 +185,6 @@ def test_a_warm_start_goes_on_and_a_new_beginning_counts_from_now():
     assert bits(clf) == bits(trained(X, y, order="cyclic", max_iter=2, average=80))
     quietly(clf.set_params(average=1000).fit, X, y)
     assert clf.coef_.tolist() == trained(X, y, order="cyclic", max_iter=3).coef_.tolist()
-
-
-@pytest.mark.parametrize("penalty", PENALTIES)
-def test_an_average_of_scaled_rows_is_folded(penalty):
-    """Weights of scaled features are turned into weights of the original ones, and so is their average."""
-    X, y = noisy(80, 3)
-    parameters = {"average": 100, "max_iter": 3, "order": "cyclic", **penalty}
-    scaled = (X - X.mean(axis=0)) / X.std(axis=0)
-    plain = trained(scaled, y, **parameters)
-    state = fold_state(plain._state, Scaling(X.mean(axis=0), X.std(axis=0)))
-    assert state.average == 100
-    assert state.averaged == plain._state.averaged
-    folded = state.hypothesis()
-    np.testing.assert_allclose(X @ folded[:-1] + folded[-1], plain.decision_function(scaled), rtol=1e-7, atol=1e-9)
 
 
 @pytest.mark.parametrize("average", [-1, 2.0, "yes", None, 10**13])

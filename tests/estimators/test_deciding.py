@@ -17,9 +17,9 @@ from rosenblatt.certify import Inseparable, InseparableVerdict
 from rosenblatt.estimators import perceptron_core as deciding
 from rosenblatt.exceptions import UndecidedError
 from rosenblatt.learning import fit_loop as learner
-from rosenblatt.learning.scaled import transform_blocks
 from rosenblatt.rows.batch import as_batch
 from rosenblatt.tables.blocks import MemoryBlocks
+from rosenblatt.tables.collect import transform_blocks
 from rosenblatt.tables.scaling import Statistics, Transformation
 from tests.shared.examples import examples
 from tests.shared.strategies import bits, noisy, problems, quietly, trained

@@ -13,10 +13,10 @@ from sklearn.preprocessing import StandardScaler
 import rosenblatt as rb
 from rosenblatt.estimators._features import columns_to_scale
 from rosenblatt.exceptions import ScaleWarning
-from rosenblatt.learning.scaled import transform_blocks
 from rosenblatt.rows.batch import as_batch
 from rosenblatt.rows.features import as_rows
 from rosenblatt.tables.blocks import MemoryBlocks
+from rosenblatt.tables.collect import transform_blocks
 from rosenblatt.tables.scaling import Statistics, Transformation
 
 STANDARDISE = "Standardise them (StandardScaler, or scale=True of TableEncoder or rosenblatt.train)."

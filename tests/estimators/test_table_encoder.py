@@ -20,8 +20,7 @@ from sklearn.pipeline import make_pipeline
 
 import rosenblatt as rb
 from rosenblatt.exceptions import FormatError, InputError, ParameterError, ShapeError
-from rosenblatt.learning.scaled import transform_blocks
-from rosenblatt.tables.collect import collect, measure
+from rosenblatt.tables.collect import collect, measure, transform_blocks
 from rosenblatt.tables.file_source import open_source
 from rosenblatt.tables.reading import Options
 from rosenblatt.tables.scaling import Transformation

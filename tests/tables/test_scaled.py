@@ -8,11 +8,10 @@ from scipy.sparse import csr_array
 
 import rosenblatt as rb
 from rosenblatt.exceptions import NonFiniteError, ParameterError, ShapeError
-from rosenblatt.learning.scaled import transform_blocks
 from rosenblatt.loops.layout import CSR
 from rosenblatt.loops.order import Blockwise
 from rosenblatt.tables import scaling as scaling_module
-from rosenblatt.tables.collect import collect, measure
+from rosenblatt.tables.collect import collect, measure, transform_blocks
 from rosenblatt.tables.scaling import Filling, Scaling
 from tests.shared.examples import examples
 from tests.shared.multiclass import blobs

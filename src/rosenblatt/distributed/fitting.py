@@ -32,8 +32,7 @@ from rosenblatt.estimators.perceptron import Perceptron
 from rosenblatt.estimators.table_encoder import CHOSEN, TableEncoder, from_1, measure_features
 from rosenblatt.exceptions import ClusterError, InputError, ModelFileError, ParameterError, ShapeError
 from rosenblatt.learning.checkpoint import Checkpoint, Saved, restore
-from rosenblatt.learning.scaled import fold_state
-from rosenblatt.learning.state import Mixing, MixingWeights
+from rosenblatt.learning.state import Mixing, MixingWeights, fold_state
 from rosenblatt.locking import hold_lock
 from rosenblatt.parameters import check_choice, check_count, check_flag
 from rosenblatt.registry import abilities, classes_able

@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.exceptions import NoRowsError
-from rosenblatt.learning.scaled import transform_blocks
 from rosenblatt.loops.layout import CSR
 from rosenblatt.rows.batch import Batch, as_batch
 from rosenblatt.rows.features import read_only
 from rosenblatt.tables.blocks import Blocks, Change, MemoryBlocks
-from rosenblatt.tables.collect import collect
+from rosenblatt.tables.collect import collect, measure, transform_blocks
 from rosenblatt.tables.file_source import open_source
 from rosenblatt.tables.preparation import Encoding
 from rosenblatt.tables.reading import Options
@@ -219,8 +218,6 @@ def fingerprint_of_part(part: WorkerPart) -> str:
 
 def statistics_of(part: WorkerPart) -> Statistics:
     """Return the means and variances of a partition."""
-    from rosenblatt.tables.collect import measure
-
     return Statistics() if part.blocks is None else measure(part.blocks)
 
 

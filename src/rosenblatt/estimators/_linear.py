@@ -46,7 +46,7 @@ from rosenblatt.exceptions import InputError, ParameterError
 from rosenblatt.learning.linear import HYPERPLANES, LinearModel, Scheme, require_hyperplanes, score_of_row
 from rosenblatt.learning.online import OnlineModel
 from rosenblatt.learning.plan import PerceptronRun
-from rosenblatt.learning.state import MIXING, State, is_wide, require_memory_of
+from rosenblatt.learning.state import MIXING, State, fold_state, is_wide, require_memory_of
 from rosenblatt.learning.stored_streams import CURVE, TRACE, link_online, online_parts, require_names
 from rosenblatt.learning.stream import Stream
 from rosenblatt.learning.trace import Trace
@@ -276,8 +276,6 @@ class LinearClassifier(ReadsTables):
         scaling : Scaling
             See `rosenblatt.tables.scaling`.
         """
-        from rosenblatt.learning.scaled import fold_state
-
         self._require_fitted()
         self._state = fold_state(self._state, scaling)
         return self

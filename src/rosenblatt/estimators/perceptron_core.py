@@ -30,8 +30,7 @@ from rosenblatt.exceptions import LabelError, ParameterError, Remedy, Term
 from rosenblatt.learning.checkpoint import Checkpoint, restore
 from rosenblatt.learning.fit_loop import PerceptronFit
 from rosenblatt.learning.plan import Ask, PerceptronRun, Plan, Prove
-from rosenblatt.learning.scaled import fold_state
-from rosenblatt.learning.state import State
+from rosenblatt.learning.state import State, fold_state
 from rosenblatt.locking import hold_lock
 from rosenblatt.loops.rules import Passive, Rule
 from rosenblatt.parameters import (

@@ -19,6 +19,7 @@ from rosenblatt.loops.layout import CSR, Rows, Unsigned, oriented
 from rosenblatt.loops.rules import MEMORIES, Averaging, Mean, Memory, Penalty, Rule, Shrinking, Shrunk, memory_of
 from rosenblatt.rows.features import read_only
 from rosenblatt.rows.memory import require_memory, require_weights
+from rosenblatt.tables.scaling import Scaling
 from rosenblatt.typing import Floats, Ints
 
 Mixing: TypeAlias = Literal["uniform", "mistakes"]
@@ -522,6 +523,22 @@ def overflow_error(visits: int) -> TrainingOverflowError:
         f"Training overflowed: a score, weight or squared length exceeds the largest float after {visits} visits, "
         "although X is finite. Scale the features down, or lower eta0 or the weights."
     )
+
+
+def fold_state(state: State, scaling: Scaling) -> State:
+    """Return a state for unscaled features; the sum behind an average is folded as the weights are.
+
+    What a rule keeps besides becomes that of the weights.
+    """
+    met = state.met
+    if met is not None:
+        scaling = Scaling(scaling.mean[met.columns], scaling.deviation[met.columns])
+    u = state.plain_sums()
+    u = None if u is None else scaling.fold(u)
+    w = scaling.fold(state.last())
+    memory = {name: kept.anew(w, state.n_features) for name, kept in state.memory.items() if kept.rule is not None}
+    memory |= Averaging.needed(state.average, state.visits, shrinks=False)
+    return State(w, u, state.visits, met, memory)
 
 
 # The state in a file.

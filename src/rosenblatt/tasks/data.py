@@ -228,8 +228,7 @@ def table_of(source: Source, log: Log) -> DataTable:
 
 def filled_table(source: Source, log: Log) -> tuple[DataTable, dict[str, float]]:
     """Return all rows of a source as arrays, and the means that stand for the missing numbers of columns."""
-    from rosenblatt.learning.scaled import transform_blocks
-    from rosenblatt.tables.collect import measure
+    from rosenblatt.tables.collect import measure, transform_blocks
     from rosenblatt.tasks.training import preparation
 
     blocks: Any = all_rows(source, numbers=True)
@@ -249,7 +248,7 @@ def filled_table(source: Source, log: Log) -> tuple[DataTable, dict[str, float]]
 
 def mark_and_tell(blocks: Blocks, log: Log) -> tuple[Any, Recipe | None]:
     """Mark missing numbers where the recipe asks for it, say how many there are, and return the new recipe."""
-    from rosenblatt.learning.scaled import mark_gaps
+    from rosenblatt.tables.collect import mark_gaps
 
     marked, gaps = mark_gaps(blocks)
     if gaps:

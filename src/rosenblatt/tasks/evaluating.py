@@ -22,7 +22,7 @@ from rosenblatt.registry import abilities
 from rosenblatt.rooms import find
 from rosenblatt.rows.labels import encode_labels
 from rosenblatt.rows.pairs import PairEvaluation, as_groups
-from rosenblatt.tables.collect import fingerprint_of
+from rosenblatt.tables.collect import fingerprint_of, transform_blocks
 from rosenblatt.tables.data_file import closed_on_error
 from rosenblatt.tables.file_source import Source
 from rosenblatt.tasks.data import (
@@ -271,7 +271,6 @@ def evaluate_folds(
     >>> [round(fold.accuracy, 2) for fold in found.folds], found.total.n_rows
     ([0.98, 0.92, 0.96], 150)
     """
-    from rosenblatt.learning.scaled import transform_blocks
     from rosenblatt.rows.batch import as_batch
     from rosenblatt.tables.blocks import MemoryBlocks
     from rosenblatt.tasks.training import (

@@ -25,7 +25,6 @@ from rosenblatt.evaluation import Evaluation, RegressionEvaluation
 from rosenblatt.evaluation import evaluate as compare
 from rosenblatt.exceptions import InputError, ParameterError, Remedy, brief_notes, told_by
 from rosenblatt.learning.checkpoint import discard
-from rosenblatt.learning.scaled import mark_gaps, transform_blocks
 from rosenblatt.learning.visitor import hold_out
 from rosenblatt.loops.compilation import Seconds, Stopwatch
 from rosenblatt.loops.layout import CSR
@@ -37,7 +36,7 @@ from rosenblatt.rows.batch import Batch
 from rosenblatt.rows.labels import encode_labels
 from rosenblatt.rows.pairs import PairEvaluation, as_groups
 from rosenblatt.tables.blocks import Blocks, MemoryBlocks
-from rosenblatt.tables.collect import collect, measure, weigh
+from rosenblatt.tables.collect import collect, mark_gaps, measure, transform_blocks, weigh
 from rosenblatt.tables.data_file import closed_on_error
 from rosenblatt.tables.file_source import Source
 from rosenblatt.tables.online_scaling import Figures, OnlineScaling
