@@ -144,6 +144,7 @@ def sparse_problems(draw):
     return np.array(X, float), np.array(y)
 
 
+@pytest.mark.filterwarnings("ignore::rosenblatt.exceptions.TrivialSeparationWarning")
 @settings(max_examples=examples(150))
 @given(sparse_problems(), st.booleans(), st.sampled_from(["exact", "verdict"]))
 def test_sparse_rows_with_zeros_are_decided_as_the_oracle_does(drawn, bias, proof):

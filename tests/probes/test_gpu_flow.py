@@ -207,7 +207,7 @@ def test_auto_trains_on_the_cpu_after_a_gpu_was_lost(cupy, event, monkeypatch):
 
 def test_a_missing_package_is_a_sentence(fresh, monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", None)
-    with pytest.raises(DeviceError, match=r"needs CuPy, which is not installed\. Install rosenblatt\[cuda13\]"):
+    with pytest.raises(DeviceError, match=r"needs CuPy, which is not installed\. Install it .*'cupy-cuda13x\[ctk\]'"):
         GpuEngine()
 
 
@@ -295,7 +295,7 @@ def test_a_missing_part_of_cuda_is_a_sentence(cupy, error, event, monkeypatch):
 
     X, y = some_rows(60, 4, 1)
     when(cupy, event, fail)
-    with pytest.raises(DeviceError, match=r"lacks a part of CUDA \(.*\)\. Install rosenblatt\[cuda13\]"):
+    with pytest.raises(DeviceError, match=r"lacks a part of CUDA \(.*\)\. Install it .*'cupy-cuda13x\[ctk\]'"):
         rb.Probes(folds=None, device="cuda").fit(X, y)
     monkeypatch.setattr(devices, "_told", set())
     when(cupy, event, fail)

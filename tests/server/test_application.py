@@ -373,11 +373,11 @@ def test_rows_as_people_have_them(tmp_path):
             assert missing.status_code == 422
             bad = await server.post("predict", {"rows": [rows[0], {"text": "x", "size": "big", "from": "a"}]})
             assert bad.status_code == 422
-            explained = (await server.of_model("explain", row='{"text": "free", "size": 1.5, "from": "a"}')).json()
+            explained = (await server.of_model("explain", row='{"text": "free", "size": 2.5, "from": "a"}')).json()
             one = explained["explanations"][0]
             total = one["bias"] + sum(each["contribution"] for each in one["contributions"])
             assert total == pytest.approx(one["score"])
-            assert "size" in {each["feature"] for each in one["contributions"]}
+            assert {each["feature"]: each["value"] for each in one["contributions"]}["size"] == 2.5
 
     run(scenario)
 

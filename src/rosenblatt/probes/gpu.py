@@ -48,8 +48,8 @@ SHARED_MEMORY = 97  # the attribute of a GPU: bytes of shared memory that a bloc
 NEVER = 2**62
 LEAST_CAPABILITY = 80  # 8.0: the kernels copy by `cp.async`
 INSTALL = (
-    "Install rosenblatt[cuda13], or rosenblatt[cuda12] for an older driver: they bring CuPy and what it needs. "
-    "Or use device='cpu'."
+    "Install it with its parts of CUDA: pip install 'cupy-cuda13x[ctk]', or 'cupy-cuda12x[ctk]' for an older "
+    "driver. Or use device='cpu'."
 )
 ERRORS_OF_CUDA = {
     "CUDARuntimeError",
