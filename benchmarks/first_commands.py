@@ -3,7 +3,8 @@
 For each table and each of five splits (a fifth is held out, stratified) three models are trained: by the command
 line as typed, by `rosenblatt.train` of the frame that pandas reads, and by scikit-learn's linear models with the
 preparation of its documentation. Rows and columns are the same for all, but for a first column without a name,
-which counts rows: the file has it, the frames do not.
+which counts rows: the file has it, the frames do not. Rows without a label stay in the files; scikit-learn's models
+do not get them, and all are measured on the others.
 
 Tables come from packages of the group ``bench`` and from the folder of ``--data``. What cannot be found is named,
 and left out. ``--page`` writes the page from ``first_commands.json``, to which each run adds.
@@ -33,8 +34,8 @@ import pandas as pd
 
 SPLITS = 5
 HELD_OUT = 0.2
-MOST_CATEGORIES = 50
-"""Distinct texts up to which scikit-learn gets a column one-hot."""
+MOST_CATEGORIES = 1000
+"""Distinct texts up to which scikit-learn gets a column one-hot, as the command does."""
 
 TEXT_LENGTH = 25
 """The mean length from which scikit-learn gets a column as TF-IDF."""
@@ -42,6 +43,7 @@ TEXT_LENGTH = 25
 RESULTS = Path(__file__).with_name("first_commands.json")
 PAGE = Path(__file__).parents[1] / "docs" / "look_up" / "twenty_tables.md"
 MARKS = "<!-- made by benchmarks/first_commands.py -->", "<!-- end -->"
+TARGET = 0.3  # points of the mean gap
 REASON_FROM = 1.0  # points behind scikit-learn's model from which a table needs its reason
 
 REASONS = {
@@ -165,12 +167,12 @@ def command_of(table: Table) -> str:
 def measure(table: Table, content: str) -> dict[str, Any]:
     """Train and test on all splits; what fails says why, and has no accuracy."""
     whole = pd.read_csv(io.StringIO(content), dtype=str, keep_default_na=False)
-    labelled = whole[~whole[table.target].isin(["", "NA"])].reset_index(drop=True)
-    found: dict[str, Any] = {"rows": len(labelled), "columns": labelled.shape[1] - 1, "problem": None}
+    whole[table.target] = whole[table.target].replace("NA", "")  # a word would be a class: R has no other gap
+    found: dict[str, Any] = {"rows": len(whole), "columns": whole.shape[1] - 1, "problem": None}
     scores: dict[str, list[float]] = {"command": [], "python": [], "LogisticRegression": [], "LinearSVC": []}
     seconds: dict[str, list[float]] = {name: [] for name in scores}
     for split in range(SPLITS):
-        train, test = _split(labelled, table.target, split)
+        train, test = _split(whole, table.target, split)
         with TemporaryDirectory() as place:
             folder = Path(place)
             train.to_csv(folder / f"{table.name}.csv", index=False, header=_header(train))
@@ -244,12 +246,29 @@ def _called(table: Table, folder: Path) -> float:
 
     train, test = _frames(table, folder)
     model = rb.train(train, target=table.target).model
+    test = test.dropna(subset=table.target)
     predicted = model.predict(test.drop(columns=table.target))
     return float(np.mean(predicted.astype(str) == test[table.target].to_numpy().astype(str)))
 
 
+def _with_days(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame with days in place of dates, and with their months and weekdays as columns of text."""
+    made = frame.copy()
+    for name in frame.columns:
+        if pd.api.types.is_numeric_dtype(frame[name]):
+            continue
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # pandas says that it guesses the form of each value
+            days = pd.to_datetime(frame[name], errors="coerce")
+        if days.isna().sum() > frame[name].isna().sum():
+            continue
+        made[name] = (days - pd.Timestamp(0)) / pd.Timedelta(days=1)
+        made[f"{name} month"], made[f"{name} weekday"] = days.dt.month_name(), days.dt.day_name()
+    return made
+
+
 def _theirs(table: Table, folder: Path, name: str) -> float:
-    """Train a linear model of scikit-learn with imputation, indicators, one-hot columns and TF-IDF."""
+    """Train a linear model of scikit-learn with imputation, indicators, dates, one-hot columns and TF-IDF."""
     from sklearn.compose import ColumnTransformer
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.impute import SimpleImputer
@@ -258,7 +277,7 @@ def _theirs(table: Table, folder: Path, name: str) -> float:
     from sklearn.preprocessing import OneHotEncoder, StandardScaler
     from sklearn.svm import LinearSVC
 
-    train, test = _frames(table, folder)
+    train, test = (_with_days(each.dropna(subset=table.target)) for each in _frames(table, folder))
     X, y = train.drop(columns=table.target), train[table.target].astype(str)
     numbers = [each for each in X.columns if pd.api.types.is_numeric_dtype(X[each])]
     others = [each for each in X.columns if each not in numbers]
@@ -324,7 +343,11 @@ def page(results: dict[str, Any]) -> Iterator[str]:
                 (table, found["problem"] if gap is None else REASONS.get(table.name, "not looked into yet"))
             )
     yield ""
-    yield f"Mean gap of the {len(gaps)} tables that the command trains on: {mean(gaps):+.2f} points (target: 0.3)."
+    judged = "within" if mean(gaps) <= TARGET else "which misses"
+    yield (
+        f"Mean gap of the {len(gaps)} tables that the command trains on: {mean(gaps):+.2f} points, {judged} the target "
+        f"of {TARGET}."
+    )
     least = sorted(gaps)[2:]
     yield f"Without the two tables on which the command is furthest ahead it is {mean(least):+.2f}."
     if below:
