@@ -613,7 +613,8 @@ class StoredModel:
     def facts(self) -> dict[str, Any]:
         """The results of training that are single values: ``n_iter_``, ``stop_reason_``, ``converged_``, ….
 
-        Also, where known, ``mistakes_per_pass`` of the fit, and ``visits`` since the start.
+        Also, where known, ``mistakes_per_pass`` of the fit, ``updates_per_pass`` where a rule counts them apart, and
+        ``visits`` since the start.
         """
         state = self._document["state"]
         single = {
@@ -622,8 +623,11 @@ class StoredModel:
         facts = self._reading(
             lambda: {name: SCALAR.decode(each, name, Context()) for name, each in single.items()}
         )
-        if isinstance(state.get("fit_counts"), list):
-            facts["mistakes_per_pass"] = list(state["fit_counts"])
+        counts, wrong = state.get("fit_counts"), state.get("fit_wrong")
+        if isinstance(counts, list):
+            facts["mistakes_per_pass"] = list(wrong if isinstance(wrong, list) else counts)
+        if isinstance(counts, list) and isinstance(wrong, list):
+            facts["updates_per_pass"] = list(counts)
         if isinstance(state.get("state"), dict) and isinstance(state["state"].get("visits"), int):
             facts["visits"] = state["state"]["visits"]
         return facts
