@@ -466,3 +466,109 @@ def test_a_result_prints_five_lines_of_notes_and_keeps_all():
     assert len(trained.notes) > len(printed) == 5
     assert " more (notes): " in printed[4]
     assert max(map(len, printed)) <= 120
+
+
+UNLABELLED = "age,job,vote\n41,nurse,yes\n,cook,\n35,cook,no\nold,nurse,\n52,nurse,yes\n28,cook,no\n60,nurse,yes\n"
+LEFT_OUT = "note: 2 rows have no label in 'vote' and were left out; --missing error refuses them"
+
+
+def without_labels(n, path):
+    """Write a table of which every fifth label is missing, in the format of the path, and return its frame."""
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame({"a": rng.normal(size=n).round(3), "k": rng.choice(["u", "v"], n)})
+    frame["vote"] = np.where(frame.a + (frame.k == "u") > 0.3, "yes", "no")
+    frame.loc[::5, "vote"] = None
+    if path.suffix == ".csv":
+        frame.to_csv(path, index=False)
+    elif path.suffix == ".parquet":
+        frame.to_parquet(path)
+    else:
+        frame.to_json(path, orient="records", lines=path.suffix == ".jsonl")
+    return frame
+
+
+def test_rows_without_a_label_are_left_out_with_a_note(run):
+    write("t.csv", UNLABELLED)
+    ran = run("train", "t.csv", "-o", "m", "--target", "vote", "--json")
+    assert ran.code == 0, ran
+    assert LEFT_OUT in ran.err.splitlines()
+    assert json.loads(ran.out)["rows"] == 5
+    assert LEFT_OUT.removeprefix("note: ") in json.loads(ran.out)["notes"]
+    assert rb.load("m")[0].get_feature_names_out().tolist() == ["age", "job=nurse", "job=cook"]
+    assert run("predict", "m", "t.csv").code == 2  # 'old' is no number, and this row is predicted
+    judged = run("evaluate", "m", "t.csv")
+    assert LEFT_OUT in judged.err.splitlines()
+    assert "5 of 5 rows right" in judged.out
+    assert "trained on these rows" in judged.out
+    folds = run("evaluate", "t.csv", "--cv", "2", "--target", "vote", "--json")
+    assert LEFT_OUT in folds.err.splitlines()
+    assert json.loads(folds.out)["all"]["rows"] == 5
+    assert run("report", "m", "t.csv", "-o", "r.html").code == 0
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("train", "-o", "m", "--missing", "error"),
+        ("evaluate", "--cv", "2", "--missing", "error"),
+        ("certify",),
+        ("certify", "--missing", "mean"),
+    ],
+)
+def test_the_strict_and_proofs_refuse_rows_without_a_label(run, command):
+    write("t.csv", UNLABELLED.replace("old", "47"))
+    ran = run(command[0], "t.csv", *command[1:], "--target", "vote")
+    assert ran.code == 2
+    assert "the label is missing" in ran.err
+    assert "leave such rows out with --skip-bad" in ran.err
+
+
+def test_a_model_refuses_to_judge_rows_without_a_label_if_asked_to(run):
+    write("t.csv", UNLABELLED.replace("old", "47"))
+    assert run("train", "t.csv", "-o", "m", "--target", "vote").code == 0
+    assert "the label is missing" in run("evaluate", "m", "t.csv", "--missing", "error").err
+
+
+def test_no_labels_at_all_are_an_error_of_their_own(run):
+    write("t.csv", "a,vote\n1,\n2,\n")
+    ran = run("train", "t.csv", "-o", "m", "--target", "vote")
+    assert ran.code == 2
+    assert "there is not one row that has a label; the first problem: t.csv:2:2: the label is missing" in ran.err
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "json", "parquet"])
+def test_rows_without_a_label_are_left_out_of_every_format_and_out_of_core(tmp_path, ending):
+    path = tmp_path / f"t.{ending}"
+    frame = without_labels(3000, path)
+    whole = frame.dropna(subset="vote").reset_index(drop=True)
+    expected = rb.train(whole, target="vote").estimator.coef_
+    told = []
+    results = {
+        "memory": rb.train(path, target="vote"),
+        "stream": rb.train(path, target="vote", memory=10_000, chunk_bytes=2000),
+        "cache": rb.train(path, target="vote", memory=10_000, cache=tmp_path / "cache"),
+        "again": rb.train(path, target="vote", memory=10_000, cache=tmp_path / "cache", log=told.append),
+        "frame": rb.train(frame, target="vote"),
+    }
+    for name, result in results.items():
+        np.testing.assert_array_equal(result.estimator.coef_, expected, err_msg=name)
+        assert result.summary.n_rows == result.provenance["rows"] == 2400, name
+        assert any("600 rows have no label in 'vote'" in note for note in result.notes), name
+    assert "600 rows have no label" in " ".join(told)
+    model = results["memory"].model
+    assert (
+        rb.evaluate(model, path, target="vote").n_rows == rb.evaluate(model, frame, target="vote").n_rows == 2400
+    )
+    with pytest.raises(ParameterError.__base__, match="the label is missing"):
+        rb.train(frame, target="vote", missing="error")
+
+
+def test_the_same_labelled_rows_are_held_out_and_dealt_to_folds(tmp_path):
+    path = tmp_path / "t.csv"
+    frame = without_labels(500, path)
+    whole = frame.dropna(subset="vote").reset_index(drop=True)
+    one, other = (rb.train(data, target="vote", holdout=0.2) for data in (path, whole))
+    np.testing.assert_array_equal(one.estimator.coef_, other.estimator.coef_)
+    assert one.summary.held_out.n_rows == other.summary.held_out.n_rows == 80
+    folds = [rb.evaluate_folds(None, data, target="vote", folds=3).total.to_json() for data in (path, whole)]
+    assert folds[0] == folds[1]

@@ -71,6 +71,7 @@ def test_the_function_and_the_command_have_one_set_of_defaults():
     options |= {name: options[name] or () for name in several}
     assert options == {name: usual[name] for name in options}
     left = {"data", "parameters", "every", "progress", "log", "labelled", "row_groups", "chunk_bytes", "options"}
+    left |= {"skip_unlabelled"}  # which missing="error" turns off
     assert usual.keys() - options.keys() == left  # and none is only in Python
 
 

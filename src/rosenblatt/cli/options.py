@@ -292,8 +292,8 @@ reading = taking(
                      "or none, to name weights. [default: one of each, of the largest weights]"),
         click.option("--missing", type=click.Choice(MISSING_RULES), help="How to fill missing numbers: not at "
                      "all, by 0, by the mean, or by the mean and a feature that marks them; missing categories "
-                     "are a category of their own. [default: indicator for training, error for proofs; a model "
-                     "fills as in training]"),
+                     "are a category of their own. With error, rows without a label are refused too, not left out."
+                     " [default: indicator for training, error for proofs; a model fills as in training]"),
         click.option("--date", type=click.Choice(["auto", "none"]), default="auto", show_default=True,
                      help="Turn dates into numbers (days, with month and weekday), or leave them out."),
         click.option("--na", multiple=True, metavar="WORD", help="Another word for missing values, such as -999; "

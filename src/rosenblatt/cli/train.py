@@ -110,7 +110,7 @@ def train(
     """Train a model on DATA, print a summary, and save the model."""
     from rosenblatt.atomic import require_place
     from rosenblatt.escaping import size
-    from rosenblatt.tasks.data import open_sentences, reads_sentences, require_apart, source_of
+    from rosenblatt.tasks.data import for_learning, open_sentences, reads_sentences, require_apart, source_of
     from rosenblatt.tasks.training import TrainingInterrupted, checkpoint_of
     from rosenblatt.tasks.training import train as train_model
 
@@ -143,7 +143,7 @@ def train(
         raise click.UsageError(
             "--columns is for sentences, whose label is named by --label; tables have --features"
         )
-    filled = {"missing": "indicator"} | options
+    filled = for_learning(options)
     saved = None if checkpoint is None and not resume else checkpoint_of(path)
     how: dict[str, Any] = {
         "parameters": parameters,

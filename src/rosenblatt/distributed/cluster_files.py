@@ -8,13 +8,21 @@ from contextlib import contextmanager
 from typing import Any
 
 from rosenblatt.escaping import count
-from rosenblatt.exceptions import ParameterError
+from rosenblatt.exceptions import NOTE, ParameterError
 from rosenblatt.loops.compilation import Seconds
 from rosenblatt.models.files import with_largest_words
 from rosenblatt.parameters import positional
 from rosenblatt.registry import abilities, able_in_words
 from rosenblatt.tables.preparation import Preparation, encoding_of
-from rosenblatt.tasks.data import Log, Place, log_info, note_similar, places_of, read_options
+from rosenblatt.tasks.data import (
+    Log,
+    Place,
+    log_info,
+    note_similar,
+    places_of,
+    read_options,
+    tell_unlabelled,
+)
 from rosenblatt.tasks.summary import TrainingSummary
 from rosenblatt.tasks.training import Training, TrainingResult, default_learner, named_learner
 
@@ -106,7 +114,10 @@ class ClusterTraining(Training):
         )
         if self.learner is None:
             self._choose(default_learner(self.blocks.recipe))
-        note_similar(self.blocks.classes, self.log)
+        unlabelled = sum(each.facts.unlabelled for each in self.blocks.known)
+        if unlabelled:
+            self.log(NOTE + tell_unlabelled(unlabelled, self.blocks.recipe))
+        note_similar(self.blocks.classes, self.log, how)
         _log_sizes(len(self.blocks.parts), cluster, self.log)
 
     def _choose(self, learner: Any) -> None:

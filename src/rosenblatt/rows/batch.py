@@ -203,7 +203,7 @@ class Chunk(Features):
 
 @dataclass(slots=True)
 class Skipped:
-    """Rows that were left out because they could not be read.
+    """Rows that were left out because they could not be read, or had no label.
 
     Attributes
     ----------
@@ -221,6 +221,11 @@ class Skipped:
         self.count += 1
         if len(self.first) < MAX_KEPT_ERRORS:
             self.first.append(problem)
+
+    def clear(self) -> None:
+        """Count from zero."""
+        self.count = 0
+        self.first.clear()
 
     def merge(self, others: Skipped) -> None:
         """Count rows that come after these."""

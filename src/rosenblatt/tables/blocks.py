@@ -449,8 +449,8 @@ def chunks_of(source: Source) -> Iterator[Chunk]:
 
 
 def facts_of(source: Source) -> Facts:
-    """Return the recipe, the number of skipped rows and the description of a source."""
-    return Facts(source.recipe, source.skipped.count, source.description)
+    """Return the recipe, the numbers of rows that were left out and the description of a source."""
+    return Facts(source.recipe, source.skipped.count, source.description, source.unlabelled.count)
 
 
 # Blocks of rows: what all kinds have in common, and those whose rows are in memory.

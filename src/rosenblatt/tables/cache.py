@@ -236,7 +236,11 @@ LAYOUT = Record(
         "checksum": Text(),
     },
 )
-FACTS = Record(Facts, {"recipe": Maybe(RECIPE), "skipped": Count(), "description": Text()})
+FACTS = Record(
+    Facts,
+    {"recipe": Maybe(RECIPE), "skipped": Count(), "description": Text(), "unlabelled": Count()},
+    before={"unlabelled": 0},
+)
 SUMMARY = Record(
     DataSummary,
     {

@@ -176,6 +176,7 @@ class _Prepared:
     block: Block
     missing: frozenset[str]  # words that stand for missing values
     problems: list[FormatError]  # of rows that were left out
+    unlabelled: Skipped  # the others that were left out
     n_rows: int
     labels: NDArray[Any] | None = None
     parts: list[Part] = field(default_factory=list)  # features before those of categories
@@ -198,6 +199,9 @@ class Encoder:
         Whether unseen categories become new features; if not, they get zeros and are counted.
     skipped : Skipped or None
         Counts the rows that cannot be read; None: the first one is an error.
+    unlabelled : Skipped or None
+        Counts the rows whose label is missing, which are left out whatever else is wrong with them; None: they
+        cannot be read.
     vocabulary : bool or None
         Whether to remember which words fall into which hashed feature, up to three of each. None: the first word
         of each feature, where that is cheap.
@@ -218,11 +222,13 @@ class Encoder:
         *,
         learning: bool,
         skipped: Skipped | None = None,
+        unlabelled: Skipped | None = None,
         vocabulary: bool | None = False,
         chosen: frozenset[int] = frozenset(),
     ) -> None:
         self._recipe = recipe
         self._learning, self._skipped, self._chosen = learning, skipped, chosen
+        self._unlabelled = unlabelled
         self._categories = {category: feature for feature, category in enumerate(recipe.categories)}
         self._counts = Counter(column for column, _ in recipe.categories)
         self._words_for_missing = {
@@ -303,8 +309,9 @@ class Encoder:
 
     def _prepared(self, block: Block, table: Table) -> _Prepared:
         """Do what needs no other block; any thread may."""
-        block, problems = self._without_bad_rows(self._with_dates(block, table), table)
-        made = _Prepared(block, self._words_for_missing[table.typed], problems, len(block.numbers))
+        block, problems, unlabelled = self._without_bad_rows(self._with_dates(block, table), table)
+        missing = self._words_for_missing[table.typed]
+        made = _Prepared(block, missing, problems, unlabelled, len(block.numbers))
         if made.n_rows == 0:
             return made
         if block.label is not None and self._recipe.labels is not None:
@@ -348,6 +355,8 @@ class Encoder:
         kept: Skipped | Refused = self._refused if self._skipped is None else self._skipped
         for problem in made.problems:
             kept.add(problem)
+        if self._unlabelled is not None:
+            self._unlabelled.merge(made.unlabelled)
         if not self._learning:
             self._refused.raise_any()
         if self._refused.counts:
@@ -394,42 +403,62 @@ class Encoder:
                 self.unknown[name] += lost
         return Chunk(made.rows, made.n_rows, made.n_features, labels=made.labels)
 
-    def _without_bad_rows(self, block: Block, table: Table) -> tuple[Block, list[FormatError]]:
-        bad = dict(block.bad)
-        every = [*block.bad.values(), *block.lost]
-        for row, problem in self._problems(block, table):
+    def _without_bad_rows(self, block: Block, table: Table) -> tuple[Block, list[FormatError], Skipped]:
+        """Return the rows that can be used, the problems of the others, and those that only lack a label."""
+        wrong = self._label_problems(block, table)
+        unlabelled, left = Skipped(), set[int]()
+        if self._unlabelled is not None:
+            left = {row for row, problem in wrong.items() if problem.code == "missing-label"}
+        if left:
+            row = min(left)
+            unlabelled.add(error_at(wrong[row], table, block.line(row), self._target))
+            unlabelled.count = len(left)
+        bad = {row: problem for row, problem in block.bad.items() if row not in left}
+        every = [*bad.values(), *block.lost]
+        for row, problem in self._problems(block, table, wrong, left):
             read = row not in block.bad or block.bad[row].column != problem.column
             every += [problem] if read else []  # what cannot be read is NaN, but not missing
             bad.setdefault(row, problem)
-        if not every:
-            return block, []
+        if not every and not left:
+            return block, [], unlabelled
         if self._skipped is not None:
             every = [*bad.values(), *block.lost]  # one for each row, which are counted
         problems = sorted(every, key=lambda problem: problem.line or problem.row or 0)
         keep = np.ones(len(block.numbers), bool)
-        keep[list(bad)] = False
+        keep[[*bad, *left]] = False
         line, kept, mask = block.line, np.flatnonzero(keep), from_numpy(keep)
         label = None if block.label is None else block.label.filter(mask)
         strings = [each.filter(mask) for each in block.strings]
-        return Block(block.numbers[keep], strings, label, lambda row: line(int(kept[row]))), problems
+        return Block(block.numbers[keep], strings, label, lambda row: line(int(kept[row]))), problems, unlabelled
 
-    def _problems(self, block: Block, table: Table) -> list[tuple[int, FormatError]]:
+    @property
+    def _target(self) -> str:
+        """The name of the column of labels, or ""."""
+        return self._recipe.target[0] if self._recipe.target else ""
+
+    def _label_problems(self, block: Block, table: Table) -> dict[int, Problem]:
         recipe = self._recipe
+        if block.label is None or recipe.labels is None:
+            return {}
+        return label_problems(block.label, recipe.labels, recipe.na, typed=table.typed)
+
+    def _problems(
+        self, block: Block, table: Table, wrong: dict[int, Problem], left: set[int]
+    ) -> list[tuple[int, FormatError]]:
+        """Return what is wrong with numbers and labels; rows that were `left` out do not count."""
         found: list[tuple[int, FormatError]] = []
 
         def add(row: int, problem: Problem, column: str) -> None:
-            found.append((row, error_at(problem, table, block.line(row), column)))
+            if row not in left:
+                found.append((row, error_at(problem, table, block.line(row), column)))
 
         with np.errstate(over="ignore", invalid="ignore"):
             total = block.numbers.sum(dtype=np.float64)
         if not np.isfinite(total):  # one sum is faster than a look at each value; it may also overflow
             ways = (FILL_NAN, FILL_NUMBERS) if table.argument else (FILL, FILL_NUMBERS, SKIP)
             self._look_at_numbers(block.numbers, ways, add)
-        if block.label is not None and recipe.labels is not None:
-            target = recipe.target[0] if recipe.target else ""
-            wrong = label_problems(block.label, recipe.labels, recipe.na, typed=table.typed)
-            for row, problem in wrong.items():
-                add(row, problem, target)
+        for row, problem in wrong.items():
+            add(row, problem, self._target)
         return found
 
     def _look_at_numbers(

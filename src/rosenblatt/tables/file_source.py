@@ -164,6 +164,11 @@ class Source(ABC):
         return Skipped()
 
     @property
+    def unlabelled(self) -> Skipped:
+        """The rows that the last reading left out because they had no label."""
+        return Skipped()
+
+    @property
     def unmet(self) -> int:
         """The number of values that the last reading left out because training had not seen their feature."""
         return 0
@@ -274,6 +279,8 @@ class FileSource(Source):
         How they are read.
     skipped : Skipped
         Rows that the last pass left out because they could not be read.
+    unlabelled : Skipped
+        Rows that the last pass left out because they had no label.
     unmet : int
         Values that the last pass left out because training had not met their feature.
     notes : tuple of str
@@ -283,13 +290,14 @@ class FileSource(Source):
     files: tuple[str, ...] = ()
     options: Options = Options()
     skipped: Skipped = Skipped()
+    unlabelled: Skipped = Skipped()
     unmet: int = 0
     notes: tuple[str, ...] = ()
 
     def __init__(self, files: Sequence[DataFile], formats: Sequence[Format], options: Options) -> None:
         self.files = tuple(file.name for file in files)
         self.formats = tuple(format_.name for format_ in formats)
-        self.options, self.skipped, self.unmet = options, Skipped(), 0
+        self.options, self.skipped, self.unlabelled, self.unmet = options, Skipped(), Skipped(), 0
         self._inputs = list(zip(files, formats, strict=True))
         self._begun = False
 
@@ -323,8 +331,9 @@ class FileSource(Source):
         if self._begun and any(file.is_stream for file in files):
             raise once_only(files)
         self._begun = True
-        self.skipped.count = self.unmet = 0
-        self.skipped.first.clear()
+        self.skipped.clear()
+        self.unlabelled.clear()
+        self.unmet = 0
         return self._all_chunks()
 
     def known(self) -> Known | None:
@@ -365,11 +374,12 @@ class FileSource(Source):
             yield chunk
         if empty:
             file = self.files[0] if self.files else self.title
-            if not self.skipped.count:
+            found = [*self.skipped.first, *self.unlabelled.first]
+            if not found:
                 raise NoRowsError("there is not one row that can be read", file=file)
-            first = self.skipped.first[0]
-            told = first.told(tuple(each for each in first.ways if each != SKIP))
-            raise NoRowsError("there is not one row that can be read; the first problem: " + told, file=file)
+            told = found[0].told(tuple(each for each in found[0].ways if each != SKIP))
+            what = "can be read" if self.skipped.count else "has a label"
+            raise NoRowsError(f"there is not one row that {what}; the first problem: " + told, file=file)
 
 
 _TEXT = optional(partial(check_type, types=(str,), wanted="a text"))
@@ -405,6 +415,7 @@ CHECKS: dict[str, Check] = {
     "decimal": partial(check_choice, choices=(None, ".", ",")),
     "thousands": partial(check_choice, choices=(None, *THOUSANDS)),
     "skip_bad": check_flag,
+    "skip_unlabelled": check_flag,
     "zero_based": optional(check_flag),
     "row_groups": optional(_each(partial(check_count, least=0))),
     "chunk_bytes": check_count,
@@ -463,6 +474,7 @@ class TableSource(FileSource):
             start,
             learning=recipe is None or learning,
             skipped=self.skipped if options.skip_bad else None,
+            unlabelled=self.unlabelled if options.skip_unlabelled else None,
             vocabulary=options.vocabulary,
             chosen=roles.chosen,
         )

@@ -5,6 +5,7 @@ Each format says how it is recognised, what it can hold, and what opens it.
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections.abc import Callable
@@ -156,6 +157,9 @@ class Options:
         What stands between thousands in the numbers of CSV and TSV; None: nothing.
     skip_bad : bool
         Whether rows that cannot be read are counted and left out.
+    skip_unlabelled : bool
+        Whether rows of a table whose label is missing are counted and left out, as training and evaluation do
+        unless `missing` is "error".
     zero_based : bool or None
         Whether the column numbers of svmlight begin at 0.
     row_groups : tuple of int or None
@@ -185,6 +189,7 @@ class Options:
     decimal: Literal[".", ","] | None = None
     thousands: Literal[",", ".", "'", " "] | None = None
     skip_bad: bool = False
+    skip_unlabelled: bool = False
     zero_based: bool | None = None
     row_groups: tuple[int, ...] | None = None
     chunk_bytes: int = 1 << 21
@@ -198,7 +203,7 @@ OpenSparse: TypeAlias = "Callable[[DataFile, Options, int | None, Skipped | None
 
 HEAD_BYTES = 1 << 16  # bytes by which formats are recognised
 LOOKED_AT = 1 << 12  # bytes in which a zero shows that a file is no text
-ARRAY_OF_OBJECTS = re.compile(rb"\s*\[\s*\{")
+JSON_ARRAY = re.compile(rb"\s*\[\s*[\[{]")
 OBJECT_OF_COLUMNS = re.compile(rb'\{\s*"(?:[^"\\]|\\.)*"\s*:\s*[\[{]')
 SVMLIGHT = re.compile(rb"[+-]?[\d.]+([eE][+-]?\d+)?([ \t]+qid:\d+)?([ \t]+\d+:[^\s:]+)+[ \t]*(#.*)?\r?$")
 
@@ -325,10 +330,10 @@ def recognise(file: DataFile, asked: str | None = None) -> Format:
     if asked is not None:
         found = FORMATS[asked]
     else:
-        found = _by_mark(head) or _by_ending(file.inner) or FORMATS[_by_text(head)]
+        found = _by_mark(head) or _by_ending(file.inner) or FORMATS[_by_text(head, file.inner)]
         if not found.marks and b"\0" in head[:LOOKED_AT]:
             raise FormatError(_no_text(head), file=file.name)
-        if ARRAY_OF_OBJECTS.match(head):
+        if JSON_ARRAY.match(head) and found.name in ("jsonl", "csv") and _ending(file.inner) != "csv":
             found = FORMATS["json"]
     if file.encoding is not None and found.marks:
         raise ParameterError(f"{file.name} is {found.name}, which is no text. Drop " + Remedy("encoding") + ".")
@@ -348,6 +353,18 @@ def _no_text(head: bytes) -> str:
     )
 
 
+def _is_one_document(text: bytes, path: str) -> bool:
+    """Return whether an object seems to be the whole of a file called .json: its first line is not one, or all of it."""
+    first, _, rest = text.partition(b"\n")
+    if _ending(path) != "json":
+        return False
+    try:
+        found = json.loads(first)
+    except (ValueError, RecursionError):
+        return True
+    return not rest.strip() and any(isinstance(value, dict | list) for value in found.values())
+
+
 def _by_mark(head: bytes) -> Format | None:
     return next((each for each in FORMATS.values() if head.startswith(each.marks)), None)
 
@@ -365,10 +382,10 @@ def _ending(path: str) -> str | None:
     return parts[-1] if parts else None
 
 
-def _by_text(head: bytes) -> str:
+def _by_text(head: bytes, path: str) -> str:
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if text.startswith(b"{"):
-        return "json" if OBJECT_OF_COLUMNS.match(text) else "jsonl"
+        return "json" if OBJECT_OF_COLUMNS.match(text) or _is_one_document(text, path) else "jsonl"
     lines = [line for line in text.splitlines()[:100] if line.strip() and not line.startswith(b"#")]
     if lines and SVMLIGHT.match(lines[0]):
         return "svmlight"

@@ -50,11 +50,14 @@ class Facts(NamedTuple):
         The number of rows left out because they could not be read.
     description : str
         What was read and how, in one line.
+    unlabelled : int
+        The number of rows left out because they had no label.
     """
 
     recipe: Recipe | None = None
     skipped: int = 0
     description: str = ""
+    unlabelled: int = 0
 
 
 NOTHING = Facts()

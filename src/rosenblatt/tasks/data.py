@@ -39,7 +39,7 @@ from rosenblatt.rows.features import show_value as as_shown
 from rosenblatt.rows.labels import ContinuousLabelError
 from rosenblatt.rows.memory import require_features
 from rosenblatt.tables.file_source import Source
-from rosenblatt.tables.reading import CORPUS_FORMATS, Missing, Options, named_corpus_format
+from rosenblatt.tables.reading import CORPUS_FORMATS, Options, named_corpus_format
 from rosenblatt.tables.recipe import Recipe, TableRecipe
 from rosenblatt.tables.table import MISSING_NAMES, NUMERAL
 
@@ -97,11 +97,13 @@ def is_tagger(model: Any) -> bool:
 
 
 def source_for(model: OpenedModel, data: Data, options: Mapping[str, Any], *, labelled: bool = True) -> Source:
-    """Open data in the same way as the training data of a model was read."""
+    """Open data in the same way as the training data of a model was read.
+
+    Rows without a label cannot be judged, and are left out and counted unless `missing="error"` is given.
+    """
     if not isinstance(data, Source):
-        source: Source = model.source(
-            places_of(data), read_options(options), labelled=labelled, opener=open_places
-        )
+        given = {"skip_unlabelled": labelled and options.get("missing") != "error"} | dict(options)
+        source: Source = model.source(places_of(data), read_options(given), labelled=labelled, opener=open_places)
         return source
     require_no_options(options)
     return data
@@ -125,7 +127,7 @@ CONTINUOUS = (
 )
 MOST_GUESSED = 20
 """A target that was not named may have this many classes, however few rows there are."""
-HARMLESS = ("labelled", "missing", "skip_bad", "chunk_bytes")
+HARMLESS = ("labelled", "missing", "skip_bad", "skip_unlabelled", "chunk_bytes")
 """Options that change nothing about a built-in set."""
 
 
@@ -323,10 +325,20 @@ def open_places(places: Sequence[Any], options: Options, recipe: Recipe | None) 
     return BuiltinSource(built_in[0][1:])
 
 
-def source_of(data: Data, options: Mapping[str, Any], missing: Missing = "error") -> Source:
-    """Return a source as it is, or open the places; `missing` is what is done about missing numbers by default."""
+def for_learning(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options of reading with the defaults of training: gaps are filled, and rows without a label left out.
+
+    With `missing="error"` both are errors.
+    """
+    asked = {"missing": "indicator"} | dict(options)
+    return {"skip_unlabelled": asked["missing"] != "error"} | asked
+
+
+def source_of(data: Data, options: Mapping[str, Any], *, learning: bool = False) -> Source:
+    """Return a source as it is, or open the places; with the defaults of training, or else of proofs."""
     if not isinstance(data, Source):
-        return open_places(places_of(data), read_options({"missing": missing} | dict(options)), None)
+        asked = for_learning(options) if learning else options
+        return open_places(places_of(data), read_options(asked), None)
     require_no_options(options)
     return data
 
@@ -478,17 +490,26 @@ class RareClasses(NamedTuple):
         return MemoryBlocks(merged, facts=blocks.facts)
 
 
-def rare_ways(counts: Any, classes: NDArray[Any], least: int) -> str:
-    """Return how to go on without classes of fewer rows; merging them is offered where that gives enough."""
+def rare_ways(counts: Any, classes: NDArray[Any], least: int, merged: RareClasses | None = None) -> str:
+    """Return how to go on without classes of fewer rows; merging them is offered where that gives enough.
+
+    Where rare classes were `merged` into one, that is too small as well: they have to be left out.
+    """
     rare = counts[(counts > 0) & (counts < least)]
+    if merged is not None and merged.into in classes[(counts > 0) & (counts < least)].tolist():
+        leave = Remedy("min_class", max(least, merged.least))
+        return f"Too few rows became {merged.into!r}; leave them out with " + leave
     ways = "Leave rare classes out with " + Remedy("min_class", least)
     if rare.sum() >= least and classes.dtype.kind == "U":
         ways += ", merge them with " + Remedy("min_class", f"{least}:other")
     return ways
 
 
-def note_similar(classes: NDArray[Any], log: Log) -> None:
-    """Say which classes differ only in upper and lower case or in spaces, and which may mean a missing label."""
+def note_similar(classes: NDArray[Any], log: Log, options: Options | None) -> None:
+    """Say which classes differ only in upper and lower case or in spaces, and which may mean a missing label.
+
+    `options` are those of reading: they say whether rows without a label are an error.
+    """
     alike: dict[str, list[str]] = {}
     for label in classes.tolist() if classes.dtype.kind == "U" else ():
         alike.setdefault(" ".join(label.split()).casefold(), []).append(label)
@@ -497,7 +518,9 @@ def note_similar(classes: NDArray[Any], log: Log) -> None:
         log(NOTE + f"labels that differ only in case or spaces are classes of their own: {list_first(groups)}")
     for label in classes.tolist() if classes.dtype.kind == "U" else ():
         if label.strip() in MISSING_NAMES:
-            ways = Remedy("na", (label.strip(),)) + " " + Remedy("skip_bad", True)
+            ways = Message(Remedy("na", (label.strip(),)))
+            if options is None or not options.skip_unlabelled:
+                ways += " " + Remedy("skip_bad", True)
             log(NOTE + f"{label!r} is a class like others; if it means that the label is missing, use " + ways)
 
 
@@ -562,6 +585,9 @@ def _descriptions(source: Source, facts: Facts | None) -> Iterator[str]:
     name = show_data(source.files) if source.files else source.title
     yield f"{name}: {source.description if facts is None else facts.description}"
     yield from (NOTE + note for note in source.notes)
+    unlabelled = source.unlabelled.count if facts is None else facts.unlabelled
+    if unlabelled:
+        yield NOTE + tell_unlabelled(unlabelled, source.recipe)
     skipped = source.skipped.count if facts is None else facts.skipped
     if skipped:
         yield f"rows left out because they could not be read: {skipped:,}"
@@ -570,6 +596,15 @@ def _descriptions(source: Source, facts: Facts | None) -> Iterator[str]:
         yield f"values ignored because their features did not occur in training: {source.unmet:,}"
     for column, rows in source.unknown.items():
         yield f"{column}: {rows:,} of {source.n_read:,} rows hold a value not seen in training"
+
+
+def tell_unlabelled(count: int, recipe: Recipe | None) -> Message:
+    """Return the note about rows without a label, which are no rows to learn from or to be judged by."""
+    target = recipe.target if isinstance(recipe, TableRecipe) else None
+    named = f" in {target[0]!r}" if target is not None else ""
+    have, were, them = ("row has", "was", "it") if count == 1 else ("rows have", "were", "them")
+    told = f"{count:,} {have} no label{named} and {were} left out; "
+    return told + Remedy("missing", "error") + f" refuses {them}"
 
 
 def reads_sentences(data: Any, label: Any = None, format: str | None = None) -> bool:

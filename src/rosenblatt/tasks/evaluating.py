@@ -80,7 +80,8 @@ def evaluate(
     log : callable
         Is called with one sentence at a time about what was read.
     **options
-        How to read files; see `open_data`. The columns and their use come from the model.
+        How to read files; see `open_data`. The columns and their use come from the model. Rows without a label
+        are left out, and a note counts them; ``missing="error"`` refuses them.
 
     Returns
     -------
@@ -257,7 +258,7 @@ def evaluate_folds(
         The number of threads that train folds side by side; −1 means all cores. BLAS uses one thread, so that the
         results are the same for any number. None means ROSENBLATT_THREADS, or one.
     **options
-        How to read files; see `open_data`.
+        How to read files; see `open_data`. Rows without a label are left out, as `train` does.
 
     Returns
     -------
@@ -297,7 +298,7 @@ def evaluate_folds(
                 "The learner is a pipeline: use TableEncoder(scale=True), and set parameters in it."
             )
         return _of_pipeline(learner, data, y, folds=folds, positive=positive, seed=seed, n_jobs=n_jobs)
-    source = None if y is not None else source_of(data, options, missing="indicator")
+    source = None if y is not None else source_of(data, options, learning=True)
     with nullcontext() if source is None else closed_on_error(source):
         if learner is None:
             learner = default_learner(None if source is None else source.recipe)
@@ -313,14 +314,14 @@ def evaluate_folds(
         describe_reading(source, log)
         blocks = blocks if rare is None or regression else rare.apart(blocks, log)
         blocks, recipe = mark_and_tell(blocks, log)
-        note_similar(blocks.classes, log)
+        note_similar(blocks.classes, log, source.options)
         require_target(source, blocks, regression=regression)
         batch, fill = blocks.whole, fills_means(source)
         groups = source.groups if takes_groups(named_learner(learner, parameters, seed)[1]) else None
         scale = scales_by_default(source) if scale is None else scale
     code = None if positive is None or regression else class_code(positive, batch.classes)
     dealt = np.zeros_like(batch.codes) if regression or groups is not None else batch.codes
-    fold_of = deal(dealt, folds, seed, batch.classes)
+    fold_of = deal(dealt, folds, seed, batch.classes, rare)
     if groups is not None:
         numbers = as_groups(groups, batch.n_rows)
         fold_of = deal(np.zeros(int(numbers.max()) + 1, np.int64), folds, seed)[numbers]
@@ -376,15 +377,15 @@ def _of_pipeline(
         return CrossValidation(type(last).__name__, list(ordered(tried, range(folds), foreign=True)))
 
 
-def _ways(counts: Ints, classes: NDArray[Any], folds: int) -> str:
+def _ways(counts: Ints, classes: NDArray[Any], folds: int, rare: RareClasses | None) -> str:
     """Return how to go on where classes have fewer rows than there are folds."""
     least = int(counts[counts > 0].min())
     if (counts >= folds).sum() < 2:  # without the rare classes there is nothing to tell apart
         return f"Use at most {least} folds." if least > 1 else "Use fewer folds."
-    return rare_ways(counts, classes, folds) + (f", or use at most {least} folds." if least > 1 else ".")
+    return rare_ways(counts, classes, folds, rare) + (f", or use at most {least} folds." if least > 1 else ".")
 
 
-def deal(codes: Ints, folds: int, seed: int, classes: Any = None) -> Ints:
+def deal(codes: Ints, folds: int, seed: int, classes: Any = None, rare: RareClasses | None = None) -> Ints:
     """Return the fold of each row: each class is shuffled and distributed evenly.
 
     The classes are distributed one after the other, so that the sizes of folds differ by at most one row.
@@ -400,7 +401,7 @@ def deal(codes: Ints, folds: int, seed: int, classes: Any = None) -> Ints:
         which = "one" if classes is None else f"class {classes[np.flatnonzero(counts == least)[0]]!s}"
         raise ParameterError(
             f"{folds} folds need {folds} rows of each class, but {which} has {least}. "
-            + ("Use fewer." if classes is None else _ways(counts, classes, folds))
+            + ("Use fewer." if classes is None else _ways(counts, classes, folds, rare))
         )
     shuffled = np.random.default_rng(seed).permutation(len(codes))
     fold = np.empty(len(codes), np.int64)

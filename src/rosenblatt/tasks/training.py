@@ -578,7 +578,8 @@ def train(
     log : callable
         Is called with one sentence at a time about what was read.
     **options
-        How to read files; see `open_data`. Sentences have ``format`` and ``encoding``.
+        How to read files; see `open_data`. Sentences have ``format`` and ``encoding``. Rows of a table without a
+        label are left out, and a note counts them; ``missing="error"`` refuses them.
 
     Returns
     -------
@@ -656,13 +657,13 @@ class TableTraining(Training):
         """Make the learner, and read the rows: all into memory if the learner, a holdout or folds need it."""
         self.notes = []
         self.log = keep_notes(self.log, self.notes)
-        with closed_on_error(source_of(self.data, self.options, missing="indicator")) as self.source:
+        with closed_on_error(source_of(self.data, self.options, learning=True)) as self.source:
             self._make_learner()
             self.scale = scales_by_default(self.source) if self.scale is None else self.scale
             with explain_target(self.source):
                 self.blocks = self._read()
         describe_reading(self.source, self.log, self.blocks.facts)
-        note_similar(self.blocks.classes, self.log)
+        note_similar(self.blocks.classes, self.log, self.source.options)
         require_target(self.source, self.blocks, regression=is_regression(self.estimator))
 
     def _make_learner(self) -> None:
@@ -741,7 +742,8 @@ class TableTraining(Training):
     def _hold_out(self, share: float) -> None:
         blocks, groups = self.blocks, self.groups
         self.all_data = self.all_data or blocks.fingerprint
-        rows = _rows_held_out(blocks, share, self.seed, by_class=not is_regression(self.estimator), groups=groups)
+        by_class = not is_regression(self.estimator)
+        rows = _rows_held_out(blocks, share, self.seed, by_class=by_class, groups=groups, rare=self.rare)
         self.held, kept = blocks.whole.take(rows), blocks.whole.take(~rows)
         self.blocks = MemoryBlocks(kept, facts=blocks.facts)
         if groups is not None:
@@ -809,7 +811,13 @@ def checkpoint_of(path: Place) -> Path:
 
 
 def _rows_held_out(
-    blocks: MemoryBlocks, share: float, seed: int, *, by_class: bool, groups: ArrayLike | None
+    blocks: MemoryBlocks,
+    share: float,
+    seed: int,
+    *,
+    by_class: bool,
+    groups: ArrayLike | None,
+    rare: RareClasses | None,
 ) -> NDArray[np.bool_]:
     """Return which rows to measure on: the given share of each class, of all rows, or of all groups."""
     batch = blocks.whole
@@ -818,7 +826,7 @@ def _rows_held_out(
         raise ParameterError(
             "A holdout needs two rows of each class, one to train on and one to measure on; class "
             f"{blocks.classes[blocks.counts.argmin()]!s} has one. "
-            + rare_ways(blocks.counts, blocks.classes, 2)
+            + rare_ways(blocks.counts, blocks.classes, 2, rare)
             + ", or train without a holdout."
         )
     if batch.n_rows < 2:
