@@ -3,8 +3,8 @@
 For each table and each of five splits (a fifth is held out, stratified) three models are trained: by the command
 line as typed, by `rosenblatt.train` of the frame that pandas reads, and by scikit-learn's linear models with the
 preparation of its documentation. Rows and columns are the same for all, but for a first column without a name,
-which counts rows: the file has it, the frames do not. Rows without a label stay in the files; scikit-learn's models
-do not get them, and all are measured on the others.
+which counts rows: the file has it, the frames do not. Rows without a label stay in the files; scikit-learn's
+models do not get them, and all are measured on the others.
 
 Tables come from packages of the group ``bench`` and from the folder of ``--data``. What cannot be found is named,
 and left out. ``--page`` writes the page from ``first_commands.json``, to which each run adds.
@@ -345,8 +345,8 @@ def page(results: dict[str, Any]) -> Iterator[str]:
     yield ""
     judged = "within" if mean(gaps) <= TARGET else "which misses"
     yield (
-        f"Mean gap of the {len(gaps)} tables that the command trains on: {mean(gaps):+.2f} points, {judged} the target "
-        f"of {TARGET}."
+        f"Mean gap of the {len(gaps)} tables that the command trains on: {mean(gaps):+.2f} points, {judged} the "
+        f"target of {TARGET}."
     )
     least = sorted(gaps)[2:]
     yield f"Without the two tables on which the command is furthest ahead it is {mean(least):+.2f}."

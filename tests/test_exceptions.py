@@ -202,11 +202,14 @@ CASES = {
     ),
     "inexact-integer": (
         read("id,label\n9007199254740993,no\n2,yes\n"),
-        "t.csv:2:1: 'id' is '9007199254740993', an integer beyond 2^53 that float64 would round. If it is an "
-        "identifier, leave it out with ignore=['id'], or take it as a name with hashed=['id']",
-        "t.csv:2:1: 'id' is '9007199254740993', an integer beyond 2^53 that float64 would round. If it is an "
-        "identifier, leave it out with --ignore id, or take it as a name with --hashed id",
-        {},
+        "t.csv:2:1: 'id' is '9007199254740993', an integer beyond 2^53 that float64 would round; leave the column "
+        "out with ignore=['id'] if it is an identifier, or take its values as names with hashed=['id']",
+        "t.csv:2:1: 'id' is '9007199254740993', an integer beyond 2^53 that float64 would round; leave the column "
+        "out with --ignore id if it is an identifier, or take its values as names with --hashed id",
+        {
+            "detail": "t.csv:2:1: 'id' is '9007199254740993', an integer beyond 2^53 that float64 would round; leave "
+            'the column out with ignore=["id"] if it is an identifier'
+        },
     ),
     "missing-label": (
         read("a,label\n1,no\n2,\n3,yes\n"),
@@ -265,9 +268,9 @@ CASES = {
         {},
     ),
     "column-twice": (
-        read("a,a,label\n1,2,no\n3,4,yes\n"),
-        "t.csv:1:2: two columns are called 'a'; rename one, or leave one out with ignore=[2]",
-        "t.csv:1:2: two columns are called 'a'; rename one, or leave one out with --ignore 2",
+        read("a,label,label\n1,no,no\n3,yes,yes\n"),
+        "t.csv:1:3: two columns are called 'label'; rename one, or leave one out with ignore=[3]",
+        "t.csv:1:3: two columns are called 'label'; rename one, or leave one out with --ignore 3",
         {},
     ),
     "column-type": (

@@ -205,6 +205,50 @@ def few_of(things: Sized) -> int:
     return len(things) if len(things) <= 3 else 2
 
 
+def fit_note(things: Sequence[str], *forms: Callable[[str, int], str]) -> str:
+    """Return a note that fits into one line: it names as many things as there is room for, and cuts a long name.
+
+    Parameters
+    ----------
+    things : sequence of str
+        What the note is about.
+    *forms : callable
+        Each takes the list of things in words, and how many it names, and returns a note; the first that fits is
+        taken.
+
+    Examples
+    --------
+    >>> fit_note(["'a'", "'b'"], lambda told, shown: f"{told} were left out")
+    "'a', 'b' were left out"
+    >>> fit_note([f"'{'a' * 99}'", "'b'"], lambda told, shown: f"{told} were left out; give each a name to use it")
+    "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…' and 1 more were left out; give each a name to use it"
+    """
+    few, made = few_of(things), ""
+    for width in (None, *CUT_NAMES):
+        named = [thing if width is None else _cut(thing, width) for thing in things]
+        for shown in range(few, 0, -1):
+            more = len(things) - shown
+            told = ", ".join(named[:shown]) + (f" and {more:,} more" if more else "")
+            for form in forms:
+                made = form(told, shown)
+                longer = 2 * len(remedies_of(made))  # a parameter may have two dashes on the command line
+                if len(NOTE) + len(made) + longer <= NOTE_WIDTH:
+                    return made
+    return made
+
+
+CUT_NAMES = 40, 24, 12
+"""To so many characters a note cuts a name, if that is what it takes to fit into one line."""
+
+
+def _cut(thing: str, width: int) -> str:
+    """Return a thing with the name in quotes that it begins with cut to a width."""
+    found = re.match(r"(['\"])(.*)\1(?=$| )", thing, re.DOTALL)
+    if found is None or len(found[0]) <= width:
+        return thing
+    return found[0][: width - 2] + "…" + found[1] + thing[found.end() :]
+
+
 def brief_notes(notes: Sequence[str]) -> list[str]:
     """Return notes as lines, at most five of them: the last one sums up what is left, and names where it is.
 

@@ -184,7 +184,7 @@ def test_whether_there_is_a_header(table, content, named):
 @pytest.mark.parametrize(
     "content, problem",
     [
-        ("age,age,label\n1,2,yes\n3,4,no\n", "two columns are called 'age'"),
+        ("age,label,label\n1,2,yes\n3,4,no\n", "two columns are called 'label'"),
         ("age,,label\n0,31,yes\n1,32,no\n", r"column 2 has no name.*ignore=\[2\]"),
     ],
 )
@@ -567,10 +567,17 @@ def test_the_index_that_pandas_writes_is_left_out(table):
 
 def test_columns_of_one_name(table):
     path = table("a,a,b,y\n1,2,3,p\n4,5,6,q\n")
-    with pytest.raises(FormatError, match=r"two columns are called 'a'.*ignore=\[2\]"):
-        read(path)
+    X, _, source = read(path)
+    assert source.names == ("a", "a (column 2)", "b")
+    assert "columns of one name have its number in theirs: 'a (column 2)'" in source.notes
+    assert read(path, source.recipe)[0].tolist() == X.tolist() == [[1, 2, 3], [4, 5, 6]]
+    with pytest.raises(FormatError, match=r"no column 'a \(column 2\)'"):
+        read(table("a,b,c,y\n1,2,3,p\n", "other.csv"), source.recipe)
+    with pytest.raises(FormatError, match=r"two columns are called 'y'.*ignore=\[4\]"):
+        read(table("a,y,b,y\n1,2,3,p\n4,5,6,q\n", "other.csv"))
     X, _, source = read(path, ignore=(1,))
     assert X.tolist() == [[2, 3], [5, 6]]
+    assert source.names == ("a", "b")
     assert read(path, source.recipe)[0].tolist() == X.tolist()
     with pytest.raises(FormatError, match="2 columns are called 'a'"):
         read(table("a,b,a\n1,2,3\n", "other.csv"), source.recipe, labelled=False)

@@ -613,8 +613,8 @@ class StoredModel:
     def facts(self) -> dict[str, Any]:
         """The results of training that are single values: ``n_iter_``, ``stop_reason_``, ``converged_``, ….
 
-        Also, where known, ``mistakes_per_pass`` of the fit, ``updates_per_pass`` where a rule counts them apart, and
-        ``visits`` since the start.
+        Also, where known, ``mistakes_per_pass`` of the fit, ``updates_per_pass`` where a rule counts them apart,
+        and ``visits`` since the start.
         """
         state = self._document["state"]
         single = {

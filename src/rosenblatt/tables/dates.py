@@ -11,11 +11,24 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 from typing import Any, Final, Literal, TypeAlias
 
-__all__ = ["DATE_FORMS", "MONTHS", "WEEKDAYS", "Form", "days_of", "find_form", "parts_of", "varying_parts"]
+__all__ = [
+    "DATE_FORMS",
+    "MONTHS",
+    "WEEKDAYS",
+    "Form",
+    "are_compact",
+    "days_of",
+    "find_form",
+    "find_stray",
+    "parts_of",
+    "varying_parts",
+]
 
-Form: TypeAlias = Literal["ymd", "mdy", "dmy", "named"]
-DATE_FORMS: tuple[Form, ...] = ("ymd", "mdy", "dmy", "named")
-"""Year first, month first, day first, and with the name of the month."""
+Form: TypeAlias = Literal["ymd", "mdy", "dmy", "named", "compact"]
+DATE_FORMS: tuple[Form, ...] = ("ymd", "mdy", "dmy", "named", "compact")
+"""Year first, month first, day first, with the name of the month, and eight digits, year first."""
+MARKED_FORMS = DATE_FORMS[:-1]
+"""Those that no number has."""
 
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -38,11 +51,13 @@ PATTERNS = {
     "dmy": (
         rf"(?P<day>\d{{1,2}})(?P<mark>[-/])(?P<month>\d{{1,2}})(?P=mark){SHORT}",
         r"(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})",
+        r"(?P<day>\d{2})\.(?P<month>\d{2})\.(?P<year>\d{2})",
     ),
     "named": (
         rf"{NAMED_DAY}(?P<month>[A-Za-z]{{3,9}})\.?\s+(?P<day>\d{{1,2}})(?:,\s*|\s+)(?P<year>\d{{4}})",
         rf"{NAMED_DAY}(?P<day>\d{{1,2}})(?P<mark>[\s-])(?P<month>[A-Za-z]{{3,9}})\.?(?P=mark){SHORT}",
     ),
+    "compact": (r"(?P<year>\d{4})(?P<month>\d{2})(?P<day>\d{2})",),
 }
 COMPILED = {form: [re.compile(each + TIME, re.ASCII) for each in PATTERNS[form]] for form in DATE_FORMS}
 LONGEST_DATE = 64  # characters
@@ -55,8 +70,8 @@ def days_of(text: str, form: Form) -> float | None:
     --------
     >>> days_of("1970-01-02T06:00:00Z", "ymd"), days_of("Jun 12 1998", "named"), days_of("12.06.1998", "dmy")
     (1.25, 10389.0, 10389.0)
-    >>> days_of("6/12/98 0:00", "mdy"), days_of("31/02/2000", "dmy")
-    (10389.0, None)
+    >>> days_of("6/12/98 0:00", "mdy"), days_of("31/02/2000", "dmy"), days_of("12.06.98", "dmy")
+    (10389.0, None, 10389.0)
     """
     text = text.strip()
     if len(text) > LONGEST_DATE:
@@ -104,12 +119,14 @@ def _month(name: str) -> int:
 def find_form(values: Iterable[object]) -> Form | None:
     """Return the form in which all values are dates, or None; where the order is open, the month comes first.
 
+    Eight digits are a number, unless the name of their column says otherwise; see `are_compact`.
+
     Examples
     --------
     >>> find_form(["1/8/90", "3/14/91"]), find_form(["1/8/90", "14/3/91"]), find_form(["1/8/90", "x"])
     ('mdy', 'dmy', None)
     """
-    left: list[Form] = list(DATE_FORMS)
+    left: list[Form] = list(MARKED_FORMS)
     empty = True
     for value in values:
         if not isinstance(value, str):
@@ -119,6 +136,33 @@ def find_form(values: Iterable[object]) -> Form | None:
             return None
         empty = False
     return None if empty else left[0]
+
+
+def are_compact(values: Sequence[object]) -> bool:
+    """Return whether all values are days in eight digits, as in 20120131.
+
+    Examples
+    --------
+    >>> are_compact(["20120131", "20120229"]), are_compact(["20120131", "20120230"])
+    (True, False)
+    """
+    return bool(values) and all(isinstance(each, str) and days_of(each, "compact") is not None for each in values)
+
+
+def find_stray(values: Sequence[object]) -> tuple[Form, str] | None:
+    """Return the form in which most values are dates, and the first that is none; None if most are in no form.
+
+    Examples
+    --------
+    >>> find_stray(["2020-01-05", "2020-13-45", "2020-02-01"])
+    ('ymd', '2020-13-45')
+    """
+    texts = [value for value in values if isinstance(value, str)]
+    known = {form: [days_of(value, form) is not None for value in texts] for form in MARKED_FORMS}
+    best = max(MARKED_FORMS, key=lambda form: sum(known[form]))
+    if 2 * sum(known[best]) <= len(values) or all(known[best]):
+        return None
+    return best, texts[known[best].index(False)]
 
 
 def parts_of(days: float) -> dict[str, str]:

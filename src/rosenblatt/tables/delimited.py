@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
@@ -76,6 +77,7 @@ __all__ = [
 LIKE_A_NUMBER = r"^[\s\v]*[+-]?[0-9.,][0-9., ']*([eE][+-]?[0-9]+)?[\s\v]*$"
 DATE = (
     r"^\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}|\d{1,2}[-/]\d{1,2}[-/]\d{2}"
+    r"|\d{2}[.]\d{2}[.]\d{2}"
     r"|(?:[A-Z][a-z]{2,8},?\s+)?[A-Z][a-z]{2,8}\.?\s+\d{1,2},?\s+\d{4}"
     r"|(?:[A-Z][a-z]{2,8},?\s+)?\d{1,2}[\s-][A-Za-z]{3,9}\.?[\s-](?:\d{4}|\d{2}))"
     r"([ T]\d{1,2}:\d{2}.*)?\s*$"
@@ -643,6 +645,7 @@ class CsvTable:
                 self.fields = tuple(replace(field, grouped=None) for field in self.fields)
             else:
                 self._find_notation(text)
+            self.fields = _with_own_names(self.fields) if self.named else self.fields
 
     @property
     def notation(self) -> Notation:
@@ -747,6 +750,21 @@ class CsvTable:
         if "\ufffd" in "".join(names):
             problem = "the header is not UTF-8; name its encoding, such as " + Remedy("encoding", "latin-1")
             raise FormatError(problem, code="encoding", file=self.file, line=1)
+
+
+def _with_own_names(fields: tuple[Field, ...]) -> tuple[Field, ...]:
+    """Return columns of which those that are called the same have names of their own."""
+    counts, met = Counter(field.name for field in fields), set[str]()
+    made = []
+    for position, field in enumerate(fields, 1):
+        name = field.name
+        if name and counts[name] > 1:
+            own = f"{name} (column {position})" if name in met else name
+            made.append(replace(field, name=own, called=name))
+        else:
+            made.append(field)
+        met.add(name)
+    return tuple(made)
 
 
 def _with_lines(fields: tuple[Field, ...], line: Callable[[int], int]) -> tuple[Field, ...]:

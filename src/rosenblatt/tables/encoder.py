@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.exceptions import FormatError, Remedy, few_of, list_first
+from rosenblatt.exceptions import FormatError, Remedy, fit_note
 from rosenblatt.loops.layout import CSR
 from rosenblatt.rows.batch import Chunk, Skipped
 from rosenblatt.rows.features import read_only, show_value
@@ -273,11 +273,16 @@ class Encoder:
             if self._learning and which not in self._chosen and self._counts[which] > least
         ]
         if found:
-            told = list_first([f"{name!r} ({count:,})" for name, count in found])
-            yield (
-                f"columns with different values in most of the {self.n_rows:,} rows: {told}; leave out with "
-                + Remedy("ignore", tuple(name for name, _ in found[: few_of(found)]))
-                + " what names rows"
+            about = f"columns with different values in most of the {self.n_rows:,} rows: "
+            names = tuple(name for name, _ in found)
+            yield fit_note(
+                [f"{name!r} ({count:,})" for name, count in found],
+                lambda told, shown: (
+                    f"{about}{told}; leave out with " + Remedy("ignore", names[:shown]) + " what names rows"
+                ),
+                lambda told, shown: (
+                    f"{told} differ in most rows; " + Remedy("ignore") + " leaves out what names rows"
+                ),
             )
 
     def begin_again(self) -> None:
@@ -409,6 +414,8 @@ class Encoder:
         unlabelled, left = Skipped(), set[int]()
         if self._unlabelled is not None:
             left = {row for row, problem in wrong.items() if problem.code == "missing-label"}
+            if not table.typed:  # a title above a table without a header is an error, which says so
+                left -= {row for row in left & block.bad.keys() if block.line(row) == 1}
         if left:
             row = min(left)
             unlabelled.add(error_at(wrong[row], table, block.line(row), self._target))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,9 @@ from rosenblatt.tables.recipe import ROLES, Recipe, SparseRecipe, TableRecipe
 from rosenblatt.tables.roles import Roles, assign, begin_recipe, find_again, told_identifiers
 from rosenblatt.tables.table import (
     FIRST_ROWS,
+    MISSING,
+    MISSING_NAMES,
+    NOTATIONS,
     Block,
     Field,
     Table,
@@ -58,12 +61,19 @@ ROWS_AT_ONCE = 1 << 20
 UNLABELLED = Options(labelled=False)
 
 
+class _Column(NamedTuple):
+    """A column as Arrow holds it, and whether it has words beside more numbers, all as text."""
+
+    values: pa.Array
+    numeric: bool = False
+
+
 class FrameTable(TypedTable):
     """Columns that Arrow holds.
 
     Parameters
     ----------
-    columns : sequence of pyarrow.Array
+    columns : sequence of _Column
         All of one length.
     names : sequence of str or None
         What they are called; None: x1, x2, ….
@@ -79,19 +89,19 @@ class FrameTable(TypedTable):
 
     def __init__(
         self,
-        columns: Sequence[pa.Array],
+        columns: Sequence[_Column],
         names: Sequence[str] | None,
         *,
         texts: bool = False,
         file: str = "X",
         argument: bool = True,
     ) -> None:
-        self.named, self.texts, self._columns = names is not None, texts, columns
+        self.named, self.texts, self._columns = names is not None, texts, [each.values for each in columns]
         self.file, self.argument = file, argument
         called = _numbered(len(columns)) if names is None else names
         self.fields = tuple(
-            Field(name, kind_of(column.type), str(column.type))
-            for name, column in zip(called, columns, strict=True)
+            Field(name, kind_of(column.type), str(column.type), numeric)
+            for name, (column, numeric) in zip(called, columns, strict=True)
         )
 
     def first_values(self, position: int) -> list[Any]:
@@ -331,7 +341,7 @@ def _are_texts(values: list[Any]) -> bool:
     return bool(values) and all(missing)
 
 
-def _converted(series: Any, file: str) -> pa.Array:
+def _converted(series: Any, file: str) -> _Column:
     """Return a column of a frame as Arrow holds it."""
     import pyarrow as pa
 
@@ -339,30 +349,56 @@ def _converted(series: Any, file: str) -> pa.Array:
         column = series.to_arrow()
     except (pa.ArrowException, TypeError, ValueError):
         return _arrow(series.to_list(), str(series.name), file)
-    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    return _Column(column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column)
 
 
-def _arrow(values: list[Any], name: str, file: str) -> pa.Array:
+def _arrow(values: list[Any], name: str, file: str) -> _Column:
     """Return values as Arrow holds them: through buffers where they are of one plain type, which is faster."""
     import pyarrow as pa
 
     kinds = set(map(type, values))
+    if str in kinds and kinds - {str, type(None)} and kinds <= WRITTEN:
+        return _of_words_and_numbers(values)
     try:
         if kinds <= {str, type(None)} and str in kinds:
-            return from_strings(values)
+            return _Column(from_strings(values))
         if kinds <= {float, type(None)} and float in kinds:
-            return from_numpy(np.array(values, np.float64))  # None becomes NaN
+            return _Column(from_numpy(np.array(values, np.float64)))  # None becomes NaN
         if kinds in ({int}, {bool}):
-            return from_numpy(np.array(values, np.int64 if int in kinds else np.bool_))
-        return pa.array(values, from_pandas=True)
+            return _Column(from_numpy(np.array(values, np.int64 if int in kinds else np.bool_)))
+        return _Column(pa.array(values, from_pandas=True))
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         found = sorted({kind.__name__ for kind in kinds - {type(None)}})
         # The first words are those that scikit-learn's estimator checks look for.
+        what = file if file.startswith("the ") else f"the {file} argument"
         raise DataTypeError(
-            f"Every value of the {file} argument must be a string or a number, and those of one column alike: "
+            f"Every value of {what} must be a string or a number, and those of one column alike: "
             f"column {name!r} holds {', '.join(found[:5])}. Convert it, or leave it out. ({error})",
             column=name,
         ) from error
+
+
+WRITTEN: frozenset[type] = frozenset((str, int, float, bool, type(None), np.float64, np.int64, np.bool_))
+"""What may stand beside words in one column, which is then read as in a file of text."""
+
+
+def _of_words_and_numbers(values: Sequence[Any]) -> _Column:
+    """Return a column of words beside numbers as a file of text holds it: numbers if most values are."""
+    written = [_written(value) for value in values]
+    present = [value for value in written if value is not None and value.strip() not in MISSING]
+    numeric = 2 * sum(NOTATIONS[0].plain(value) is not None for value in present) > len(present)
+    missing = MISSING if numeric else MISSING_NAMES
+    kept = [None if value is None or value.strip() in missing else value for value in written]
+    return _Column(from_strings(kept), numeric)
+
+
+def _written(value: Any) -> str | None:
+    """Return a value as a file of text holds it; None and NaN are missing."""
+    if value is None or value != value:
+        return None
+    if isinstance(value, bool | np.bool_):
+        return str(value).lower()
+    return value if isinstance(value, str) else repr(value.item() if isinstance(value, np.generic) else value)
 
 
 def _numbered(n: int) -> list[str]:

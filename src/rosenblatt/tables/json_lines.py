@@ -196,7 +196,11 @@ class JsonTable(JsonLinesTable):
                 rows = _rows_of(_loads(data))
             except json.JSONDecodeError as error:
                 told = f"is no JSON: {error.msg}"
+                if error.msg == "Extra data":
+                    told += "; if there is an object on each line, use " + Remedy("format", "jsonl")
                 raise FormatError(told, file=self.file, line=error.lineno, column=error.colno) from error
+            except NoTableError as error:
+                raise FormatError(str(error), file=self.file) from error
             except (ValueError, RecursionError) as error:
                 raise FormatError(f"is no JSON that can be used: {error}", file=self.file) from error
             if not rows:
@@ -214,6 +218,14 @@ class JsonTable(JsonLinesTable):
     def blocks(self, wanted: Wanted) -> Iterator[Block]:
         """Yield the wanted columns of all rows."""
         yield self._block(self._all, wanted)
+
+    def _problem(self, row: object) -> str | None:
+        if isinstance(row, list):
+            return (
+                f"is an array of {len(row)} values without names; write each row as an object, as "
+                "DataFrame.to_json(orient='records') does"
+            )
+        return super()._problem(row)
 
     def _checked(self, rows: list[Any]) -> _Objects:
         """Return the rows that are flat objects, and the errors of the others."""
@@ -240,17 +252,59 @@ def _rows_of(document: Any) -> list[Any]:
     """
     if isinstance(document, list):
         return document
+    if isinstance(document, dict) and document.keys() == {"schema", "data"} and isinstance(document["data"], list):
+        return [_without_index(row, document["schema"]) for row in document["data"]]  # to_json(orient="table")
     columns = [*document.values()] if isinstance(document, dict) else []
-    if columns and document.keys() >= {"columns", "data"} and all(isinstance(each, list) for each in columns):
+    lists = bool(columns) and all(isinstance(each, list) for each in columns)
+    if lists and document.keys() >= {"columns", "data"}:
         return [dict(zip(document["columns"], row, strict=True)) for row in document["data"]]
-    if columns and all(isinstance(each, list) for each in columns):
+    if lists and len({len(each) for each in columns}) == 1:
         return [dict(zip(document, row, strict=True)) for row in zip(*columns, strict=True)]
     if columns and all(isinstance(each, dict) for each in columns):
         if all(name.isdigit() for name in document) and not all(name.isdigit() for name in columns[0]):
             return columns  # one object for each number of a row
         keys = dict.fromkeys(key for each in columns for key in each)
         return [{name: each.get(key) for name, each in document.items()} for key in keys]
-    raise ValueError("a table is an array of objects, or an object of columns that are arrays or objects")
+    raise NoTableError(
+        f"is JSON, but no table: {_shape(document)}. A table is an array of objects, one for each row, or an "
+        "object of columns. Save the rows so" + (_OF_FEATURES if _is_geographic(document) else "")
+    )
+
+
+class NoTableError(ValueError):
+    """A JSON document that is no table."""
+
+
+_OF_FEATURES = ": of GeoJSON, the properties of each feature"
+SHAPES = {dict: "object", list: "array", str: "text", bool: "truth value", int: "number", float: "number"}
+SHOWN_KEYS = 5
+
+
+def _shape(document: Any) -> str:
+    """Return what a document is, with its first keys.
+
+    Examples
+    --------
+    >>> _shape({"type": "FeatureCollection", "features": [{}, {}]})
+    "it is an object with the keys 'type' (text), 'features' (array of 2)"
+    """
+    if not isinstance(document, dict):
+        return f"it is {show_value(document)}"
+    kinds = [f"array of {len(each):,}" if isinstance(each, list) else SHAPES.get(type(each), "null")
+             for each in document.values()]  # fmt: skip
+    keys = [f"{show_value(key)} ({kind})" for key, kind in zip(document, kinds, strict=True)]
+    more = f" and {len(keys) - SHOWN_KEYS} more" if len(keys) > SHOWN_KEYS else ""
+    return f"it is an object with the keys {', '.join(keys[:SHOWN_KEYS])}{more}"
+
+
+def _is_geographic(document: Any) -> bool:
+    return isinstance(document, dict) and document.get("type") == "FeatureCollection"
+
+
+def _without_index(row: Any, schema: Any) -> Any:
+    """Return a row without the columns that number the rows, where a schema names these."""
+    index = schema.get("primaryKey", ()) if isinstance(schema, dict) else ()
+    return {name: value for name, value in row.items() if name not in index} if isinstance(row, dict) else row
 
 
 class _Objects(NamedTuple):

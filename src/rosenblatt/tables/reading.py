@@ -354,7 +354,7 @@ def _no_text(head: bytes) -> str:
 
 
 def _is_one_document(text: bytes, path: str) -> bool:
-    """Return whether an object seems to be the whole of a file called .json: its first line is not one, or all of it."""
+    """Return whether an object is the whole of a file called .json: it ends on a later line, or holds others."""
     first, _, rest = text.partition(b"\n")
     if _ending(path) != "json":
         return False

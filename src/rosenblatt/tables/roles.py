@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from rosenblatt.exceptions import FormatError, Message, ParameterError, Remedy, few_of, join_messages, list_first
+from rosenblatt.exceptions import FormatError, Message, ParameterError, Remedy, fit_note, join_messages, list_first
 from rosenblatt.rows.features import show_value
-from rosenblatt.tables.dates import Form, find_form, varying_parts
+from rosenblatt.tables.dates import Form, are_compact, find_form, find_stray, varying_parts
 from rosenblatt.tables.reading import Column, Options, runs_of
 from rosenblatt.tables.recipe import ROLES, Place, TableRecipe
-from rosenblatt.tables.table import NOTATIONS, WRITTEN_TRUTH, Problem, Table, error_at, label_kind, told_readings
+from rosenblatt.tables.table import (
+    LARGEST_EXACT_INTEGER,
+    NOTATIONS,
+    WRITTEN_TRUTH,
+    Problem,
+    Table,
+    error_at,
+    label_kind,
+    told_readings,
+)
 
 if TYPE_CHECKING:
     from rosenblatt.tables.table import Field, Table
@@ -37,6 +46,10 @@ __all__ = [
 
 DATES = ("date", "timestamp", "time32", "time64")
 """How the types of columns of dates and times begin."""
+SAYS_DATE = re.compile(r"(?i:(?:.*[^a-z])?(?:birth|start|end)?date(?:[^a-z].*)?)|.*[a-z]Date(?:[^a-z].*)?")
+"""Names of columns whose whole numbers may be dates."""
+WHOLE = ("int", "uint", "number")
+"""How the types of columns of whole numbers begin; JSON has only numbers."""
 IDENTIFIER = re.compile(r"(?:.*[_\s.-])?(?:id|ID|Id|index|Index)|.*[a-z](?:Id|ID)")
 """Names of columns of numbers that seldom are features."""
 
@@ -59,25 +72,34 @@ def left_out(table: Table, asked: set[int | None], dates: Collection[int] = ()) 
             times.append(j)
     if empty:
         has, was = ("has", "was") if len(empty) == 1 else ("have", "were")
-        told = f"{listed(table, empty)} {has} no values, at least in the first rows, and {was} left out"
-        notes |= dict.fromkeys(empty, told)
+        note = fit_note(
+            _shown_names(table, empty),
+            lambda told, shown: f"{told} {has} no values, at least in the first rows, and {was} left out",
+        )
+        notes |= dict.fromkeys(empty, note)
     return notes | dict.fromkeys(times, _no_dates(table, times) if times else "")
 
 
-def listed(table: Table, columns: Sequence[int]) -> str:
-    """Return the names of columns, the first few and how many more."""
-    return list_first([repr(table.fields[j].name) for j in columns])
+def _shown_names(table: Table, columns: Sequence[int]) -> list[str]:
+    """Return the names of columns, each in quotes."""
+    return [repr(table.fields[j].name) for j in columns]
 
 
-def _first_names(table: Table, columns: Sequence[int]) -> tuple[str, ...]:
-    return tuple(table.fields[j].name for j in columns[: few_of(columns)])
+def _with_way(table: Table, columns: Sequence[int], told: Callable[[str], str], way: str, then: str) -> str:
+    """Return one note about columns with its way out: a parameter that takes their names, and what it does."""
+    names = tuple(table.fields[j].name for j in columns)
+    return fit_note(
+        _shown_names(table, columns),
+        lambda listed, shown: told(listed) + Remedy(way, names[:shown]) + then,
+        lambda listed, shown: told(listed) + Remedy(way) + then,
+    )
 
 
 def _no_dates(table: Table, columns: Sequence[int]) -> str:
     """Return one note about all columns of dates or times that were left out."""
     holds, was = ("holds", "was") if len(columns) == 1 else ("hold", "were")
-    takes = Remedy("categorical", _first_names(table, columns)) + " takes each as a category"
-    return f"{listed(table, columns)} {holds} dates or times and {was} left out; " + takes
+    about = f" {holds} dates or times and {was} left out; "
+    return _with_way(table, columns, lambda listed: listed + about, "categorical", " takes each as a category")
 
 
 def is_index(field: Field, position: int) -> bool:
@@ -95,22 +117,35 @@ def find_identifiers(table: Table, features: Sequence[int]) -> list[int]:
     """Return the features that name or count the rows, judged by their first rows.
 
     All values differ, in at least `FEWEST_IDENTIFIERS` rows. They are words that form no text, or whole numbers in
-    a column that is called so; the first column may also count from 0 or 1 under any name.
+    a column that is called so, or so large that floats round them; the first column may also count from 0 or 1
+    under any name.
     """
     found: list[int] = []
     for j in features:
         field = table.fields[j]
-        whole = field.type.startswith(("int", "uint"))
-        called = IDENTIFIER.fullmatch(field.name) is not None
+        whole = field.type.startswith(WHOLE)
         words = field.kind == "string" and not field.numeric and field.decorated is None
-        if not (words or (whole and (called or j == 0))) or len(found) >= MOST_LOOKED_AT:
+        if not (words or whole) or len(found) >= MOST_LOOKED_AT:
             continue
         values = table.first_values(j)
-        if len({*values}) < max(len(values), FEWEST_IDENTIFIERS):
+        if len({*values}) < max(len(values), FEWEST_IDENTIFIERS) or (whole and not _are_whole(values)):
             continue
-        if (words and not _are_texts(values)) or (whole and (called or _counts([int(value) for value in values]))):
+        if (words and not _are_texts(values)) or (
+            whole and _name_rows([int(value) for value in values], field, j)
+        ):
             found.append(j)
     return found if len(found) < len(features) else []
+
+
+def _name_rows(values: Sequence[int], field: Field, position: int) -> bool:
+    """Return whether whole numbers that differ name rows: by their name or size, or because they count rows."""
+    large = any(abs(value) > LARGEST_EXACT_INTEGER for value in values)
+    return large or IDENTIFIER.fullmatch(field.name) is not None or (position == 0 and _counts(values))
+
+
+def _are_whole(values: Sequence[Any]) -> bool:
+    """Return whether numbers are written without a point: JSON has one type for all numbers."""
+    return not any(isinstance(value, float) for value in values)
 
 
 def _counts(values: Sequence[int]) -> bool:
@@ -120,43 +155,59 @@ def _counts(values: Sequence[int]) -> bool:
 
 def told_identifiers(table: Table, found: Sequence[int]) -> str:
     """Return one note about all columns that tell rows apart."""
-    told, one = listed(table, found), len(found) == 1
-    told += " differs in every row and was left out; " if one else " differ in every row and were left out; "
+    one = len(found) == 1
+    about = " differs in every row and was left out; " if one else " differ in every row and were left out; "
     if table.argument:
-        return told + Remedy("categorical", _first_names(table, found)) + " takes each value as a category"
-    return told + "to use " + ("it" if one else "them") + ", name all columns in " + Remedy("features")
+        then = " takes each value as a category"
+        return _with_way(table, found, lambda listed: listed + about, "categorical", then)
+    use = f"{about}to use {'it' if one else 'them'}, name all columns in "
+    return fit_note(_shown_names(table, found), lambda listed, shown: listed + use + Remedy("features"))
 
 
 def doubtful(table: Table, features: Sequence[int]) -> Iterator[str]:
     """Yield notes about features that seem to be identifiers, or numbers that were not read as numbers."""
     fields = [table.fields[j] for j in features]
-    strings = [j for j in features if table.typed and table.fields[j].kind == "string"][:MOST_LOOKED_AT]
+    strings = [
+        j for j in features if table.typed and table.fields[j].kind == "string" and not table.fields[j].numeric
+    ][:MOST_LOOKED_AT]
     written = {j: value for j in strings if (value := _written_number(table.first_values(j))) is not None}
     if written:
-        holds, value = "holds" if len(written) == 1 else "hold", next(iter(written.values()))
-        yield (
-            f"{listed(table, [*written])} {holds} numbers as text ({value!r}), which were taken as categories; "
-            "cast them to numbers to use them so"
+        holds, value = "holds" if len(written) == 1 else "hold", show_value(next(iter(written.values())))
+        yield fit_note(
+            _shown_names(table, [*written]),
+            lambda listed, shown: (
+                f"{listed} {holds} numbers as text ({value}), which were taken as categories; cast them to "
+                "numbers to use them so"
+            ),
+            lambda listed, shown: f"{listed} {holds} numbers as text ({value}), taken as categories; cast them",
         )
+    lengths = [j for j in features if _is_length(table.fields[j])]
+    if lengths:
+        hold = "holds" if len(lengths) == 1 else "hold"
+        yield fit_note(_shown_names(table, lengths), lambda told, shown: f"{told} {hold} lengths of time, in days")
     decorated = [f"{field.name!r} ({field.decorated!r})" for field in fields if field.decorated is not None]
     if decorated:
-        told = list_first(decorated)
-        yield f"numbers were taken as categories in {told}; write them plainly, as 1700"
+        yield fit_note(
+            decorated,
+            lambda told, shown: f"numbers were taken as categories in {told}; write them plainly, as 1700",
+        )
     grouped = [j for j in features if table.fields[j].grouped is not None]
     if grouped:
-        yield (
-            f"the point of {table.fields[grouped[0]].grouped} in {listed(table, grouped)} was read as a decimal "
-            "mark; if it separates thousands, use " + Remedy("thousands", ".")
+        value, thousands = table.fields[grouped[0]].grouped, Remedy("thousands", ".")
+        yield fit_note(
+            _shown_names(table, grouped),
+            lambda listed, shown: (
+                f"the point of {value} in {listed} was read as a decimal mark; if it separates thousands, use "
+                + thousands
+            ),
+            lambda listed, shown: f"{value} in {listed} has a decimal point; for thousands use " + thousands,
         )
     whole = [j for j in features if table.fields[j].type.startswith(("int", "uint"))]
     called = [j for j in whole if IDENTIFIER.fullmatch(table.fields[j].name)]
     if called:
-        verb = "is used as a feature" if len(called) == 1 else "are used as features"
-        yield (
-            f"{listed(table, called)} {verb}; leave out with "
-            + Remedy("ignore", _first_names(table, called))
-            + " what only numbers rows"
-        )
+        verb = " is used as a feature" if len(called) == 1 else " are used as features"
+        about = f"{verb}; leave out with "
+        yield _with_way(table, called, lambda listed: listed + about, "ignore", " what only numbers rows")
 
 
 def _written_number(values: Sequence[object]) -> str | None:
@@ -243,7 +294,10 @@ def assign(table: Table, options: Options, target: int | None) -> Roles:
     _require_compatible(table, target, asked)
     named = {j for positions in asked.values() for j in positions}
     special = {*asked["text"], *asked["categorical"], *asked["hashed"]}
-    dates = _find_dates(table, {target, *special, *asked["ignore"]})
+    dates, strays = _find_dates(table, {target, *special, *asked["ignore"]})
+    for j in [*strays] if options.skip_bad else asked["features"]:  # rows of the others are left out, or refused
+        if j in strays:
+            dates[j] = strays.pop(j)[0]
     if options.date == "none":
         left = [j for j in dates if j not in asked["features"]]
         skipped = dict.fromkeys(left, _no_dates(table, left) if left else "")
@@ -251,7 +305,8 @@ def assign(table: Table, options: Options, target: int | None) -> Roles:
     else:
         skipped = {}
     if not table.argument:
-        skipped = left_out(table, {target, *named}, {*dates, *skipped}) | skipped
+        skipped = left_out(table, {target, *named}, {*dates, *strays, *skipped}) | skipped
+        skipped |= dict.fromkeys(strays, _told_strays(table, strays) if strays else "")
     used = asked["features"] or [j for j in range(len(table.fields)) if j != target and j not in skipped]
     ids: list[int] = []
     if table.named and not asked["features"]:
@@ -261,13 +316,13 @@ def assign(table: Table, options: Options, target: int | None) -> Roles:
     used = sorted({*used, *asked["text"], *asked["categorical"], *asked["hashed"]} - {*asked["ignore"]})
     plain = [j for j in used if j not in special and j not in dates]
     _require_usable(table, plain, target)
-    _require_names(table, used if target is None else [*used, target])
+    _require_names(table, used, target, chosen=options.target is not None)
     strings = [j for j in plain if table.fields[j].kind == "string" and not table.fields[j].numeric]
     if not used:
         raise _nothing_left(table, target)
     texts, told = _recognise_text(table, strings, options)
     categorical = tuple(sorted({*asked["categorical"], *strings} - {*texts}))
-    doubts = doubtful(table, [j for j in plain if j not in named])
+    doubts = [*_told_repeated(table, used), *doubtful(table, [j for j in plain if j not in named])]
     notes = told if asked["features"] else (*dict.fromkeys(skipped.values()), *doubts, *told)
     places = [j for j in used if j in dates]
     if places:
@@ -294,9 +349,8 @@ def _recognise_text(table: Table, strings: Sequence[int], options: Options) -> t
     found = [j for j in strings if _holds_texts(table, j)]
     if len(found) != 1:
         return [], ()
-    name = table.fields[found[0]].name
-    other = Remedy("categorical", (name,)) + " takes each as a category"
-    return found, (f"{name!r} holds texts and was read as words; " + other,)
+    about, then = " holds texts and was read as words; ", " takes each as a category"
+    return found, (_with_way(table, found, lambda listed: listed + about, "categorical", then),)
 
 
 def _holds_texts(table: Table, position: int) -> bool:
@@ -315,22 +369,63 @@ def _are_texts(found: Sequence[Any]) -> bool:
     return words >= MIN_MEAN_WORDS * len(values) and sum(map(len, values)) >= MIN_MEAN_CHARACTERS * len(values)
 
 
-def _find_dates(table: Table, others: Collection[int | None]) -> dict[int, tuple[Form, list[str]]]:
-    """Return the columns whose first values are dates: the form of each, and which parts of it vary."""
-    found: dict[int, tuple[Form, list[str]]] = {}
+Dated: TypeAlias = tuple[Form, list[str]]
+"""The form of dates, and which parts of them vary."""
+
+
+def _find_dates(
+    table: Table, others: Collection[int | None]
+) -> tuple[dict[int, Dated], dict[int, tuple[Dated, str]]]:
+    """Return the columns whose first values are dates, and those of most dates, with the first other value."""
+    found: dict[int, Dated] = {}
+    strays: dict[int, tuple[Dated, str]] = {}
     for j, field in enumerate(table.fields):
+        says = SAYS_DATE.fullmatch(field.name) is not None
         typed = field.kind == "other" and field.type.startswith(("date", "timestamp"))
+        if j not in others and says and field.type.startswith(WHOLE):
+            values = [str(value) for value in table.first_values(j)]
+            if are_compact(values):
+                found[j] = "compact", varying_parts(values, "compact")
+            continue
         written = table.typed and field.kind == "string"  # the first rows of text have been looked at for dates
         if j in others or not (typed or written):
             continue
         values = [str(value) if typed else value for value in table.first_values(j)]
-        form = find_form(values)
+        form = find_form(values) or ("compact" if says and are_compact(values) else None)
+        stray = find_stray(values) if form is None else None
         if form is not None:
             found[j] = form, varying_parts(values, form)
-    return found
+        elif stray is not None:
+            strays[j] = (stray[0], varying_parts(values, stray[0])), stray[1]
+    return found, strays
 
 
-def _told_dates(table: Table, dates: dict[int, tuple[Form, list[str]]]) -> str:
+def _told_repeated(table: Table, used: Sequence[int]) -> Iterator[str]:
+    """Yield a note about features that share their name with another, and have got one of their own."""
+    own = [_own_name(table, j, used) for j in used]
+    found = [repr(name) for j, name in zip(used, own, strict=True) if table.fields[j].called not in (None, name)]
+    if found:
+        yield fit_note(found, lambda told, shown: f"columns of one name have its number in theirs: {told}")
+
+
+def _own_name(table: Table, position: int, used: Sequence[int]) -> str:
+    """Return the name of a column: as the file has it, unless another one in use is called the same."""
+    field = table.fields[position]
+    alone = field.called is not None and sum(table.fields[j].called == field.called for j in {*used}) == 1
+    return field.called if alone and field.called is not None else field.name
+
+
+def _told_strays(table: Table, strays: dict[int, tuple[Dated, str]]) -> str:
+    """Return one note about the columns of dates that hold something else, and were left out."""
+    told = [f"{table.fields[j].name!r} ({show_value(value)})" for j, (_, value) in strays.items()]
+    was, way = "was" if len(strays) == 1 else "were", Remedy("skip_bad", True)
+    return fit_note(
+        told,
+        lambda listed, shown: f"{listed} {was} left out, for what is no date; " + way + " leaves out such rows",
+    )
+
+
+def _told_dates(table: Table, dates: dict[int, Dated]) -> str:
     """Return one note about all columns of dates."""
     order = {"mdy": ", month first", "dmy": ", day first"}
     alike: dict[str, list[str]] = {}
@@ -338,20 +433,26 @@ def _told_dates(table: Table, dates: dict[int, tuple[Form, list[str]]]) -> str:
         kind = ", ".join(["days", *parts]) + order.get(form, "")
         alike.setdefault(kind, []).append(repr(table.fields[j].name))
     told = [f"{list_first(names)} ({kind})" for kind, names in alike.items()]
-    return f"dates became numbers: {list_first(told)}; leave them out with " + Remedy("date", "none")
+    none = Remedy("date", "none")
+    return fit_note(
+        told,
+        lambda listed, shown: f"dates became numbers: {listed}; leave them out with " + none,
+        lambda listed, shown: f"dates became numbers: {listed}; not with " + none,
+    )
 
 
 def begin_recipe(table: Table, roles: Roles, options: Options) -> TableRecipe:
     """Return what is known of a recipe before the first row is read."""
+    used = [*roles.numbers, *roles.strings, *(() if roles.target is None else (roles.target,))]
 
     def places(positions: tuple[int, ...]) -> tuple[Place, ...]:
-        return tuple((table.fields[j].name, j) for j in positions)
+        return tuple((_own_name(table, j, used), j) for j in positions)
 
     target = None if roles.target is None else table.fields[roles.target]
     return TableRecipe(
         named=table.named,
         n_columns=len(table.fields),
-        target=None if target is None or roles.target is None else (target.name, roles.target),
+        target=None if roles.target is None else places((roles.target,))[0],
         labels=None if target is None else label_kind(target),
         numbers=places(roles.numbers),
         texts=places(roles.texts),
@@ -385,8 +486,8 @@ def find_again(table: Table, recipe: TableRecipe, options: Options) -> Roles:
     """Find the columns of a recipe in another table: by name if they have names, else by position."""
     if recipe.named and table.named:
         places = {field.name: j for j, field in reversed([*enumerate(table.fields)])}
-        lacking = [name for name, _ in recipe.columns if name not in places]
         places |= _of_repeated(table, recipe)
+        lacking = [name for name, _ in recipe.columns if name not in places]
         if lacking:
             told = _lacking(lacking, [field.name for field in table.fields])
             raise error_at(told, table, _header(table), code="no-such-column", value=lacking[0])
@@ -414,21 +515,22 @@ def _header(table: Table) -> int | None:
 
 def _of_repeated(table: Table, recipe: TableRecipe) -> dict[str, int]:
     """Return the columns of a recipe whose name several columns have: those at their places in training."""
-    counts = Counter(field.name for field in table.fields)
+    counts = Counter(field.called or field.name for field in table.fields)
     found = {}
     for name, position in (*recipe.columns, *([] if recipe.target is None else [recipe.target])):
         if counts[name] > 1:
-            if len(table.fields) != recipe.n_columns or table.fields[position].name != name:
+            if len(table.fields) != recipe.n_columns or table.fields[position].called != name:
                 told = f"{counts[name]} columns are called {name!r}; rename all but one"
                 raise error_at(told, table, _header(table), code="column-twice", value=name)
             found[name] = position
     return found
 
 
-def _require_names(table: Table, used: Sequence[int]) -> None:
-    """Require the columns in use to have names that differ."""
+def _require_names(table: Table, features: Sequence[int], target: int | None, *, chosen: bool) -> None:
+    """Require names that differ of the columns in use, and of a feature and a target that was not `chosen`."""
     seen: dict[str, int] = {}
-    for j in sorted({*used}) if table.named else ():
+    called = None if target is None or chosen else table.fields[target].called
+    for j in sorted({*features, *(() if target is None else (target,))}) if table.named else ():
         name = table.fields[j].name
         if not name and not table.argument:
             raise FormatError(
@@ -440,6 +542,8 @@ def _require_names(table: Table, used: Sequence[int]) -> None:
                 line=1,
                 column=j + 1,
             )
+        if called is not None and table.fields[j].called == called:
+            name = called
         if name in seen:
             raise FormatError(
                 f"two columns are called {name!r}; rename one, or leave one out with "
@@ -546,7 +650,7 @@ def _holds_words(table: Table, position: int) -> bool:
 
 def _holds_classes(table: Table, position: int) -> bool:
     """Return whether a column holds few different values in its first rows, so that most occur again."""
-    if table.fields[position].kind == "other":
+    if table.fields[position].kind == "other" or _is_length(table.fields[position]):
         return False
     values = table.first_values(position)
     levels = len({*values})
@@ -557,13 +661,16 @@ def _holds_classes(table: Table, position: int) -> bool:
 
 def _positions(table: Table, column: Column, name: str) -> list[int]:
     """Return the columns that an option names: several columns of one name can be ignored together."""
-    named = [j for j, field in enumerate(table.fields) if field.name == column]
+    named = [j for j, field in enumerate(table.fields) if column in (field.name, field.called)]
     return named if name == "ignore" and len(named) > 1 else [_position(table, column, name)]
 
 
 def _position(table: Table, column: Column, name: str) -> int:
-    names, width, first = [field.name for field in table.fields], len(table.fields), _first(table)
+    names, width, first = [field.called or field.name for field in table.fields], len(table.fields), _first(table)
     option = Remedy(name) + ": "
+    own = [j for j, field in enumerate(table.fields) if column == field.name != field.called]
+    if own:
+        return own[0]
     if isinstance(column, str) and column in names:
         if names.count(column) > 1:
             told = f"{names.count(column)} columns are called {column!r}; choose one by its position"
@@ -644,7 +751,7 @@ def _require_usable(table: Table, plain: Sequence[int], target: int | None) -> N
                 "leave the column out with " + Remedy("ignore", (field.name,)),
             )
             raise error_at(Problem(told, ways, "ambiguous-number", value), table, line, field.name)
-    if target is not None and table.fields[target].kind == "other":
+    if target is not None and (table.fields[target].kind == "other" or _is_length(table.fields[target])):
         field = table.fields[target]
         raise FormatError(
             f"the target {field.name!r} holds values of type {field.type}, which name no classes; "
@@ -653,6 +760,11 @@ def _require_usable(table: Table, plain: Sequence[int], target: int | None) -> N
             file=table.file,
             column=target + 1,
         )
+
+
+def _is_length(field: Field) -> bool:
+    """Return whether a column holds lengths of time."""
+    return field.type.startswith("duration")
 
 
 def _called(table: Table, position: int | None) -> str:

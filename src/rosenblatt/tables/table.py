@@ -239,7 +239,8 @@ class Field:
     Strings are `numeric` if most of them are numbers, so that the others are mistakes and no categories. There is
     a `doubt` if more of them would be numbers with another decimal mark, or with separators of thousands. If most
     of them are numbers with a sign of a currency or with %, one of these is `decorated`. If every number is whole
-    and below 1000, or has a point before three digits, which could also separate thousands, one is `grouped`.
+    and below 1000, or has a point before three digits, which could also separate thousands, one is `grouped`. If
+    several columns are `called` the same, all but the first have the number of their column in the name.
     """
 
     name: str
@@ -249,6 +250,7 @@ class Field:
     doubt: Doubt | None = None
     decorated: str | None = None
     grouped: str | None = None
+    called: str | None = None
 
 
 SKIP = "leave such rows out with " + Remedy("skip_bad", True)
@@ -412,7 +414,7 @@ def kind_of(type_: pa.DataType) -> Kind:
         return "string" if kind_of(type_.value_type) == "string" else "other"
     if types.is_boolean(type_) or types.is_integer(type_) or types.is_floating(type_) or types.is_null(type_):
         return "number"
-    if types.is_decimal(type_):
+    if types.is_decimal(type_) or types.is_duration(type_):
         return "number"
     is_string = types.is_string(type_) or types.is_large_string(type_) or types.is_string_view(type_)
     return "string" if is_string else "other"
@@ -445,7 +447,10 @@ def arrow_block(batch: pa.RecordBatch, wanted: Wanted, table: Table, first: int)
         if kind_of(column.type) == "string":
             numeric[k], words = _spelled(column)
             for row, word in words:
-                refuse(row, k, partial(no_number, word, trained=table.argument))
+                among = table.fields[wanted.numbers[k]].numeric  # numbers and words beside each other
+                refuse(
+                    row, k, partial(no_number, word, trained=table.argument and not among, argument=table.argument)
+                )
     numbers, inexact = dense(numeric, batch.num_rows)
     for row, k, value in inexact:
         refuse(row, k, partial(too_long, value))
@@ -493,7 +498,7 @@ def dense(columns: Sequence[pa.Array], n_rows: int) -> tuple[Reals, list[tuple[i
     Parameters
     ----------
     columns : sequence of pyarrow.Array
-        Bools, integers, floats, decimals or nulls.
+        Bools, integers, floats, decimals, nulls, or lengths of time, which become days.
     n_rows : int
         How many each has.
 
@@ -519,7 +524,16 @@ def dense(columns: Sequence[pa.Array], n_rows: int) -> tuple[Reals, list[tuple[i
     return tensor.to_numpy(), inexact
 
 
+UNITS_A_DAY = {"s": 86_400.0, "ms": 86_400e3, "us": 86_400e6, "ns": 86_400e9}
+
+
 def _as_float(column: pa.Array, target: pa.DataType) -> pa.Array:
+    import pyarrow as pa
+
+    if pa.types.is_duration(column.type):
+        import pyarrow.compute as pc
+
+        return pc.divide(column.cast(pa.int64()).cast(target, safe=False), UNITS_A_DAY[column.type.unit])
     # Integers that float64 rounds have been found before, so that the cast need not check.
     return column.cast(target, safe=False)
 
@@ -544,15 +558,12 @@ def is_rounded(value: str) -> bool:
 
 def too_long(value: object, name: str) -> Problem:
     """Return what is wrong with an integer that float64 would round."""
-    return Problem(
-        f"{name!r} is {show_value(value)}, an integer beyond 2^53 that float64 would round. If it is an "
-        "identifier, leave it out with "
-        + Remedy("ignore", (name,))
-        + ", or take it as a name with "
-        + Remedy("hashed", (name,)),
-        code="inexact-integer",
-        value=value,
+    ways = (
+        "leave the column out with " + Remedy("ignore", (name,)) + " if it is an identifier",
+        "take its values as names with " + Remedy("hashed", (name,)),
     )
+    told = f"{name!r} is {show_value(value)}, an integer beyond 2^53 that float64 would round"
+    return Problem(told, ways, "inexact-integer", value)
 
 
 def no_number(
@@ -560,15 +571,16 @@ def no_number(
     name: str,
     *,
     trained: bool = False,
+    argument: bool = False,
     na: bool = False,
     first_line: bool = False,
     readings: Sequence[Notation] = (),
 ) -> Problem:
     """Return what is wrong with a word among numbers.
 
-    In a `trained` column numbers were met in training. `na` says whether the file may have words for missing
-    values, and `first_line` that this is the first line of a file without a header; in the notations of `readings`
-    the value is a number.
+    In a `trained` column numbers were met in training. No row of an `argument` can be left out. `na` says whether
+    the file may have words for missing values, and `first_line` that this is the first line of a file without a
+    header; in the notations of `readings` the value is a number.
     """
     text: str = f"{name!r} is {show_value(value)}, but the column holds numbers"
     ways: tuple[str, ...] = ("correct it", SKIP)
@@ -588,7 +600,7 @@ def no_number(
     else:
         missing = ["use " + Remedy("na", (str(value).strip(),)) + " if it means a missing value"] if na else []
         categories = "use " * (not na) + Remedy("categorical", (name,)) + " if the values are categories"
-        ways = ("correct it", *missing, categories, SKIP)
+        ways = ("correct it", *missing, categories, *(() if argument else (SKIP,)))
     return Problem(text, ways, "not-a-number", value)
 
 

@@ -28,8 +28,7 @@ from rosenblatt.exceptions import (
     ModelFileError,
     ParameterError,
     Remedy,
-    few_of,
-    list_first,
+    fit_note,
 )
 from rosenblatt.models.files import StoredModel
 from rosenblatt.models.opened import OpenedModel
@@ -254,22 +253,26 @@ def mark_and_tell(blocks: Blocks, log: Log) -> tuple[Any, Recipe | None]:
 
     marked, gaps = mark_gaps(blocks)
     if gaps:
-        log(NOTE + f"missing numbers became the mean of their column, and a mark: {_shown_counts(gaps)}")
+        log(NOTE + _note_counts("missing numbers became the mean of their column, and a mark: ", gaps))
     return marked, marked.facts.recipe
 
 
-def _shown_counts(gaps: Mapping[str, int], many: str = "columns") -> str:
-    """Return how many rows each column lacks, or each class has: the first few and the sum of the others.
+def _note_counts(about: str, gaps: Mapping[str, int], many: str = "columns") -> str:
+    """Return a note of how many rows each column lacks, or each class has: the first few, and the sum of others.
 
     Examples
     --------
-    >>> _shown_counts({"age": 177, "fare": 1, "cabin": 2, "deck": 3})
-    "'age' 177, 'fare' 1, 2 more columns 5"
+    >>> _note_counts("gaps: ", {"age": 177, "fare": 1, "cabin": 2, "deck": 3})
+    "gaps: 'age' 177, 'fare' 1, 2 more columns 5"
     """
-    most, counts = few_of(gaps), [*gaps.values()]
-    told = [f"{column!r} {count:,}" for column, count in [*gaps.items()][:most]]
-    told += [f"{len(gaps) - most:,} more {many} {sum(counts[most:]):,}"] if len(gaps) > most else []
-    return ", ".join(told)
+    counts = [*gaps.values()]
+
+    def note(told: str, shown: int) -> str:
+        rest = len(counts) - shown
+        told = told.removesuffix(f" and {rest:,} more")
+        return about + told + (f", {rest:,} more {many} {sum(counts[shown:]):,}" if rest else "")
+
+    return fit_note([f"{column!r} {count:,}" for column, count in gaps.items()], note)
 
 
 def keep_notes(log: Log, notes: list[str]) -> Log:
@@ -485,7 +488,7 @@ class RareClasses(NamedTuple):
             places = joined[batch.codes]
         rows_of = {str(classes[code]): int(counts[code]) for code in rare.tolist()}
         done = "were left out" if self.into is None else f"became {self.into!r}"
-        log(NOTE + f"rare classes {done}: {_shown_counts(rows_of, 'classes')}")
+        log(NOTE + _note_counts(f"rare classes {done}: ", rows_of, "classes"))
         merged = replace(batch, codes=read_only(places.astype(batch.codes.dtype)), classes=read_only(left))
         return MemoryBlocks(merged, facts=blocks.facts)
 
@@ -515,7 +518,8 @@ def note_similar(classes: NDArray[Any], log: Log, options: Options | None) -> No
         alike.setdefault(" ".join(label.split()).casefold(), []).append(label)
     groups = [" and ".join(map(repr, labels[:3])) for labels in alike.values() if len(labels) > 1]
     if groups:
-        log(NOTE + f"labels that differ only in case or spaces are classes of their own: {list_first(groups)}")
+        about = "labels that differ only in case or spaces are classes of their own: "
+        log(NOTE + fit_note(groups, lambda told, shown: about + told))
     for label in classes.tolist() if classes.dtype.kind == "U" else ():
         if label.strip() in MISSING_NAMES:
             ways = Message(Remedy("na", (label.strip(),)))
@@ -598,13 +602,15 @@ def _descriptions(source: Source, facts: Facts | None) -> Iterator[str]:
         yield f"{column}: {rows:,} of {source.n_read:,} rows hold a value not seen in training"
 
 
-def tell_unlabelled(count: int, recipe: Recipe | None) -> Message:
+def tell_unlabelled(count: int, recipe: Recipe | None) -> str:
     """Return the note about rows without a label, which are no rows to learn from or to be judged by."""
     target = recipe.target if isinstance(recipe, TableRecipe) else None
-    named = f" in {target[0]!r}" if target is not None else ""
+    name = "the target" if target is None else repr(target[0])
     have, were, them = ("row has", "was", "it") if count == 1 else ("rows have", "were", "them")
-    told = f"{count:,} {have} no label{named} and {were} left out; "
-    return told + Remedy("missing", "error") + f" refuses {them}"
+    refuses = Remedy("missing", "error") + f" refuses {them}"
+    return fit_note(
+        [name], lambda told, shown: f"{count:,} {have} no label in {told} and {were} left out; " + refuses
+    )
 
 
 def reads_sentences(data: Any, label: Any = None, format: str | None = None) -> bool:
