@@ -231,10 +231,15 @@ def fit_note(things: Sequence[str], *forms: Callable[[str, int], str]) -> str:
             told = ", ".join(named[:shown]) + (f" and {more:,} more" if more else "")
             for form in forms:
                 made = form(told, shown)
-                longer = 2 * len(remedies_of(made))  # a parameter may have two dashes on the command line
-                if len(NOTE) + len(made) + longer <= NOTE_WIDTH:
+                if len(NOTE) + len(made) + 2 * _longer_as_options(made) <= NOTE_WIDTH:
                     return made
     return made
+
+
+def _longer_as_options(note: str) -> int:
+    """Return how many parameters of a note take two more characters on the command line: alone, or with a comma."""
+    commas = ("," in str(each) for way in remedies_of(note) if isinstance(way.value, tuple) for each in way.value)
+    return sum(way.value is None for way in remedies_of(note)) + sum(commas)
 
 
 CUT_NAMES = 40, 24, 12

@@ -148,8 +148,8 @@ def dated(n=60):
 
 
 DATED = (
-    "note: dates became numbers: 'when', 'iso' (days, month, weekday), "
-    "'us' (days, month, weekday, month first); leave them out with --date none"
+    "note: dates: 'when', 'iso' (days, month, weekday), "
+    "'us' (days, month, weekday, month first); --date none leaves them out"
 )
 
 

@@ -437,7 +437,7 @@ def _told_dates(table: Table, dates: dict[int, Dated]) -> str:
     return fit_note(
         told,
         lambda listed, shown: f"dates became numbers: {listed}; leave them out with " + none,
-        lambda listed, shown: f"dates became numbers: {listed}; not with " + none,
+        lambda listed, shown: f"dates: {listed}; " + none + " leaves them out",
     )
 
 
