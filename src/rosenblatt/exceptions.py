@@ -237,7 +237,7 @@ def fit_note(things: Sequence[str], *forms: Callable[[str, int], str]) -> str:
 
 
 def _longer_as_options(note: str) -> int:
-    """Return how many parameters of a note take two more characters on the command line: alone, or with a comma."""
+    """Return how many parameters of a note are two characters longer as options: alone, or with a comma."""
     commas = ("," in str(each) for way in remedies_of(note) if isinstance(way.value, tuple) for each in way.value)
     return sum(way.value is None for way in remedies_of(note)) + sum(commas)
 

@@ -280,8 +280,9 @@ class Encoder:
                 lambda told, shown: (
                     f"{about}{told}; leave out with " + Remedy("ignore", names[:shown]) + " what names rows"
                 ),
+                lambda told, shown: f"{about}{told}; " + Remedy("ignore") + " leaves out what names rows",
                 lambda told, shown: (
-                    f"{told} differ in most rows; " + Remedy("ignore") + " leaves out what names rows"
+                    f"values differ in most rows: {told}; " + Remedy("ignore") + " leaves out what names rows"
                 ),
             )
 
