@@ -321,7 +321,6 @@ def test_types_of_columns(tmp_path, ending):
         (pa.array([[1], [2]]), "list"),
         (pa.array([{"p": 1}, {"p": 2}]), "struct"),
         (pa.array([b"p", b"q"]), "binary"),
-        (pa.array([0, 1], pa.duration("s")), "duration"),
     ],
 )
 @pytest.mark.parametrize("ending", ["parquet", "arrow"])
