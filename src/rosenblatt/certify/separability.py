@@ -29,7 +29,7 @@ from rosenblatt.certify.class_tables import ClassTables
 from rosenblatt.certify.decide import SMALL_VALUES, Decision, Plane, decide, decide_in_floats, prove
 from rosenblatt.certify.direct_certificate import certify_direct
 from rosenblatt.certify.margin import margin_of
-from rosenblatt.certify.problem import Direction, SeparationProblem
+from rosenblatt.certify.problem import Direction, SeparationProblem, cover_probability
 from rosenblatt.certify.rationals import shifted
 from rosenblatt.certify.rigorous import Bound, Contradiction
 from rosenblatt.certify.simplex import Meeting
@@ -301,13 +301,16 @@ class Question:
     def inseparable(
         self, posed: Posed, found: Meeting, ties: Quasi | Overlap | None = None, *, ties_open: bool = False
     ) -> Inseparable:
-        """Express a combination of rows to 0 in terms of the data."""
+        """Express a combination of rows to 0 in terms of the data; rows that span everything leave no ties."""
         order = np.argsort(found.rows)
         rows = found.rows[order]
+        support, integers = tuple(posed.names[rows].tolist()), tuple(found.weights[k] for k in order)
+        if found.spanning and ties is None:
+            ties, ties_open = Overlap(support, integers, null=()), False
         return Inseparable(
             **self.known(posed),
-            support=tuple(posed.names[rows].tolist()),
-            integers=tuple(found.weights[k] for k in order),
+            support=support,
+            integers=integers,
             ties=ties,
             ties_open=ties_open,
             points=_points(posed.problem, rows),
@@ -336,15 +339,16 @@ def make_proof(found: InseparableVerdict) -> Inseparable:
     problem, rows = found.kept, np.arange(len(found.support))
     bound = Bound(found.residual, found.stretch)
     meeting = prove(problem, Contradiction(rows, np.array(found.weights), bound, found.spanning), Clock(None))
-    order = np.argsort(meeting.rows)
+    names, order = np.array(found.support), np.argsort(meeting.rows)
     rows = meeting.rows[order]
     return Inseparable(
         bias=found.bias,
         data=found.data,
         chance=found.chance,
         names=found.names,
-        support=tuple(found.support[i] for i in rows.tolist()),
+        support=tuple(names[rows].tolist()),
         integers=tuple(meeting.weights[k] for k in order),
+        ties=facial_reduction(problem, meeting, names, Clock(None)) if found.spanning else None,
         points=_points(problem, rows),
     )
 
@@ -387,28 +391,6 @@ def _normal(guess: Any, batch: Batch) -> Floats:
             f"guess is one normal vector, but y has {len(batch.classes)} classes. Leave it out, or keep two."
         )
     return w
-
-
-def cover_probability(n: int, width: int) -> float:
-    """Return the probability that n points in general position, labelled at random, are separable (Cover 1965).
-
-    It is at most this for points in any other position.
-
-    Parameters
-    ----------
-    n : int
-        The number of points.
-    width : int
-        The number of weights: one for each feature, and one for the bias.
-
-    Examples
-    --------
-    >>> cover_probability(4, 3), cover_probability(3, 3), round(cover_probability(20, 10), 9)
-    (0.875, 1.0, 0.5)
-    """
-    from scipy.special import bdtr
-
-    return 1.0 if n <= width else float(bdtr(width - 1, n - 1, 0.5))
 
 
 def _points(problem: SeparationProblem, rows: Ints) -> tuple[tuple[tuple[float, ...], int], ...] | None:

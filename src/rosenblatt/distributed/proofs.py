@@ -31,12 +31,11 @@ from rosenblatt.certify.class_tables import ClassTables
 from rosenblatt.certify.decide import Plane, decide
 from rosenblatt.certify.fingerprint import fingerprint_of_blocks
 from rosenblatt.certify.margin import margin_of
-from rosenblatt.certify.problem import SeparationProblem
-from rosenblatt.certify.separability import cover_probability
+from rosenblatt.certify.problem import SeparationProblem, cover_probability
 from rosenblatt.certify.sides import bias_of, products
 from rosenblatt.certify.ties import tidy_factor
 from rosenblatt.certify.time_limit import Clock, Unsettled
-from rosenblatt.certify.verify import combination_is_zero
+from rosenblatt.certify.verify import OTHER_CHANCE, combination_is_zero, has_chance
 from rosenblatt.distributed.partitioned import PartitionedBlocks
 from rosenblatt.distributed.parts import WorkerPart
 from rosenblatt.distributed.sources import partition
@@ -438,6 +437,11 @@ def verify(
         question = PartitionQuestion(blocks, asked, [str(label) for label in blocks.classes], Clock(None))
         if tuple(blocks.each(part_fingerprint, asked)) != data.partitions or blocks.n_features != data.features:
             return Verification(False, "These are not the partitions of the proof: the fingerprints differ.")
+        if not has_chance(certificate, sum(question.n_sides)):
+            return Verification(False, OTHER_CHANCE)
+        more = certificate.margin if isinstance(certificate, Separable) else certificate.ties or certificate.points
+        if more is not None:
+            return Verification(False, "Margins, ties and points are checked only on rows in memory.")
         if isinstance(certificate, Separable):
             found = blocks.each(test_plane, asked, list(certificate.w), certificate.b, 1)
             wrong = sum(test.wrong for test in found)
