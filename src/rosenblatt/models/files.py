@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,6 +61,9 @@ from rosenblatt.tables.preparation import (
     require_names,
 )
 from rosenblatt.tables.recipe import MOST_COLUMNS, SparseRecipe, TableRecipe
+
+if TYPE_CHECKING:
+    from rosenblatt.certify.certificate import Certificate
 
 __all__ = [
     "FORMAT",
@@ -617,7 +620,9 @@ class StoredModel:
         """
         state = self._document["state"]
         single = {
-            name: told for name, told in state.items() if name.endswith("_") and not isinstance(told, dict | list)
+            name: told
+            for name, told in state.items()
+            if name.endswith("_") and name != "certificate_" and not isinstance(told, dict | list)
         }
         facts = self._reading(
             lambda: {name: SCALAR.decode(each, name, Context()) for name, each in single.items()}
@@ -627,6 +632,15 @@ class StoredModel:
         if isinstance(state.get("state"), dict) and isinstance(state["state"].get("visits"), int):
             facts["visits"] = state["state"]["visits"]
         return facts
+
+    @property
+    def certificate(self) -> Certificate | None:
+        """The proof that ended training, or the verdict in floats; reading does not verify it."""
+        if (told := self._document["state"].get("certificate_")) is None:
+            return None
+        from rosenblatt.estimators._linear import CertificateCodec
+
+        return self._reading(lambda: CertificateCodec().decode(told, "certificate_", Context()))
 
     @cached_property
     def preparation(self) -> Preparation:
