@@ -211,13 +211,18 @@ class Question:
         except Unsettled as end:
             return Undecided(**self.known(posed), why=str(end))
 
-    def decide_alone(self, positive: int, negative: int | None) -> Separable | Inseparable | InseparableVerdict:
+    def decide_alone(
+        self, positive: int, negative: int | None, scores: Floats | None = None
+    ) -> Separable | Inseparable | InseparableVerdict:
         """Decide as `pair` does, without margin and ties, and by floats where their bounds suffice.
 
-        Raises `Unsettled` if that takes too long.
+        `scores` of the rows, those of all classes, tell which to try first. Raises `Unsettled` if that takes too
+        long.
         """
         posed = self.pose(positive, negative)
-        return self.express(posed, self.decide_trivial(posed) or decide_in_floats(posed.problem, self.clock))
+        margins = None if scores is None else posed.problem.y * scores[posed.names]
+        found = self.decide_trivial(posed) or decide_in_floats(posed.problem, self.clock, margins=margins)
+        return self.express(posed, found)
 
     def express(
         self, posed: Posed, found: Decision | Contradiction

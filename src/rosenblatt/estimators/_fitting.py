@@ -600,13 +600,19 @@ def _warning(p: Any, run: PerceptronRun, reached: str, advice: str, last: str) -
             + " suit such data."
         )
     if run.stop_reason == "plateau" and run.separable:
-        given = ": see certificate_.coef_ and certificate_.intercept_" if run.trace.scheme.kind == "binary" else ""
         text = (
             f"Training ended {reached}, because mistakes no longer fall. Some hyperplane does separate it "
-            f"(proved{given}). {last}"
+            f"({_proved(run)}). {last}"
         )  # without advice, columns are to be scaled
         return text + " Set " + Remedy("n_iter_no_change") + " to wait longer." if advice else text
-    if run.proof is not None:
+    if run.stop_reason == "plateau" and run.undecided:
+        return (
+            f"Training ended {reached}, because mistakes no longer fall. Whether it can be separated was not "
+            "decided, because that takes longer than training: "
+            + Term("certify", "rosenblatt.certify(X, y)")
+            + f" decides. {last}"
+        )
+    if run.stop_reason == "cycle":
         return (
             f"Training went in a cycle, and ended with pass {made:,}: the weights are exactly what they "
             f"were before, because no {which} separates the data. "
@@ -626,8 +632,16 @@ def _warning(p: Any, run: PerceptronRun, reached: str, advice: str, last: str) -
         return None
     unit = "seconds" if amount == "time" else amount
     advice = advice.format(amount=amount, limit=run.stop_reason)
-    proved = "Some hyperplane does (proved). " if run.separable else ""
+    proved = f"Some hyperplane does ({_proved(run)}). " if run.separable else ""
     return f"Training ended after {limit} {unit} {reached}. {proved}{last} {advice}".rstrip()
+
+
+def _proved(run: PerceptronRun) -> str:
+    """Return where a hyperplane that separates the rows is found."""
+    if run.proof is None:
+        return "proved"
+    names = "certificate_.coef_ and certificate_.intercept_"
+    return f"proved: see {names if run.trace.scheme.kind == 'binary' else 'certificate_'}"
 
 
 def _impossible(run: PerceptronRun, which: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
@@ -26,9 +26,10 @@ from rosenblatt.estimators._fitting import (
     whole,
 )
 from rosenblatt.estimators._linear import OnlineLearning, perceptron_state, warn_of_column
-from rosenblatt.exceptions import LabelError, ParameterError, Remedy, Term
+from rosenblatt.exceptions import LabelError, ParameterError, PredictionOverflowError, Remedy, Term
 from rosenblatt.learning.checkpoint import Checkpoint, restore
 from rosenblatt.learning.fit_loop import PerceptronFit
+from rosenblatt.learning.linear import LinearModel
 from rosenblatt.learning.plan import Ask, PerceptronRun, Plan, Prove
 from rosenblatt.learning.state import State, fold_state
 from rosenblatt.locking import hold_lock
@@ -74,7 +75,7 @@ def question(p: Any, blocks: Blocks, plan: Plan, start: State) -> Ask | None:
     return partial(ask, blocks, plan)
 
 
-def ask(blocks: Blocks, plan: Plan, weight: Floats, work: float) -> Certificate | None:
+def ask(blocks: Blocks, plan: Plan, weight: Floats, work: float, model: LinearModel | None) -> Certificate | None:
     """Decide whether some hyperplanes are right on all rows that have weight; None if the work is not enough."""
     from rosenblatt.certify.verdict import verdict
 
@@ -83,9 +84,17 @@ def ask(blocks: Blocks, plan: Plan, weight: Floats, work: float) -> Certificate 
     if questions > 1 and work < WORK_A_NUMBER * blocks.n_features * questions:
         return None  # the answers alone, a vector for each question, would be too much
     batch = replace(blocks.unscaled(), weight=weight)
+    scores = None
+    if model is not None and blocks.whole is not None:
+        with suppress(PredictionOverflowError):  # then no rows are tried before others
+            scores = model.scores(blocks.whole)
     try:
         return verdict(
-            batch, bias=plan.rule.beta > 0.0, multiclass="direct" if kind == "binary" else kind, work=work
+            batch,
+            bias=plan.rule.beta > 0.0,
+            multiclass="direct" if kind == "binary" else kind,
+            work=work,
+            scores=scores,
         )
     except LabelError:
         return None  # a proof could not tell these labels apart
