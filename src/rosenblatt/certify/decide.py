@@ -34,6 +34,7 @@ MAX_ATTEMPTS = 5  # with few rows, before all are
 MAX_NEWTON_STEPS = 30  # of Newton's method with few rows
 MANY_WRONG_SHARE = 1 / 8  # of rows on their wrong side above which any few rows may do
 LEAST_WORK_A_CUBE = 2.0  # units of work for each cube of the number of weights: less never decided 13 noisy tables
+STEPS_AFTER_SEPARATION = 4  # of it once it separates the few rows: then the vector hardly changes
 NEAR_MARGIN = 1.5  # rows of smaller margin in an attempt take part in the next
 MAX_COPIED_VALUES = 2**23  # the most values of rows that are copied to be multiplied in a fixed order
 BOUND_WORK_A_PRODUCT = 0.5  # units of work to bound rounding errors, for each value and column
@@ -206,10 +207,13 @@ def _try_few(
         if problem.bias and not (len(few.positive) and len(few.negative)):
             rows = np.union1d(rows, random.integers(n, size=FEW_ROWS_A_WEIGHT * D))
             continue
-        newton = HingeNewton(few, clock, fixed=fixed)
-        for proposed in newton.run(MAX_NEWTON_STEPS):
-            if isinstance(proposed, Combined):
+        newton, separated = HingeNewton(few, clock, fixed=fixed), 0
+        for proposed in newton.steps(MAX_NEWTON_STEPS):
+            if proposed is not None:
                 yield Combined(rows[proposed.rows], proposed.weights)
+            separated += newton.separates()
+            if separated > STEPS_AFTER_SEPARATION:
+                break
         w, margins = newton.weights(), np.empty(n)
         clock.spend(problem.size, READING)
         scores(problem.features.rows, w, margins)

@@ -84,12 +84,13 @@ class ClassProblem:
         size = self.batch.n_rows * (self.count - 1) * 2 * self.width
         if size > MAX_VALUES_AT_ONCE and (clash := self.by_equal_rows()) is not None:
             return clash
-        wrong: Wrong | None = self.every()
+        wrong = self.every()
         if scores is None:
             start = self.by_mistakes()
-            wrong = self.wrong(start)
-            if wrong is None:
+            left = self.wrong(start)
+            if left is None:
                 return Argmax(start)
+            wrong = left
         if size > MAX_VALUES_AT_ONCE and (clash := self.by_pairs(scores)) is not None:
             return clash
         inside = self.nearest(wrong) if size > MAX_VALUES_AT_ONCE else self.every()

@@ -612,7 +612,7 @@ def _warning(p: Any, run: PerceptronRun, reached: str, advice: str, last: str) -
             + Term("certify", "rosenblatt.certify(X, y)")
             + f" decides. {last}"
         )
-    if run.stop_reason == "cycle":
+    if run.stop_reason == "cycle" and run.proof is not None:
         return (
             f"Training went in a cycle, and ended with pass {made:,}: the weights are exactly what they "
             f"were before, because no {which} separates the data. "

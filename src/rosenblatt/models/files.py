@@ -640,7 +640,8 @@ class StoredModel:
             return None
         from rosenblatt.estimators._linear import CertificateCodec
 
-        return self._reading(lambda: CertificateCodec().decode(told, "certificate_", Context()))
+        found: Certificate = self._reading(lambda: CertificateCodec().decode(told, "certificate_", Context()))
+        return found
 
     @cached_property
     def preparation(self) -> Preparation:
