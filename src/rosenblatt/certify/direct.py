@@ -84,16 +84,16 @@ class ClassProblem:
         size = self.batch.n_rows * (self.count - 1) * 2 * self.width
         if size > MAX_VALUES_AT_ONCE and (clash := self.by_equal_rows()) is not None:
             return clash
-        wrong = self.every()
+        wrong: Wrong | None = None
         if scores is None:
             start = self.by_mistakes()
-            left = self.wrong(start)
-            if left is None:
+            wrong = self.wrong(start)
+            if wrong is None:
                 return Argmax(start)
-            wrong = left
         if size > MAX_VALUES_AT_ONCE and (clash := self.by_pairs(scores)) is not None:
             return clash
-        inside = self.nearest(wrong) if size > MAX_VALUES_AT_ONCE else self.every()
+        inside = self.every() if wrong is None or size <= MAX_VALUES_AT_ONCE else wrong
+        inside = self.nearest(inside) if size > MAX_VALUES_AT_ONCE else inside
         while True:
             problem = self.construct(inside)
             found = decide(problem, self.clock)
