@@ -15,7 +15,7 @@ from sklearn.base import clone, is_classifier
 from rosenblatt.estimators.online_scaler import OnlineScaler
 from rosenblatt.estimators.passive_aggressive import PassiveAggressiveRegressor
 from rosenblatt.estimators.perceptron import Perceptron
-from rosenblatt.exceptions import LabelError, ParameterError
+from rosenblatt.exceptions import Given, LabelError, ParameterError
 
 try:
     from river import base
@@ -75,7 +75,7 @@ class RiverClassifier(_Wrapper, base.Classifier):
             raise ParameterError(f"{name} does not give an example one label of several, so it is no classifier.")
         if classes is None and not grows:
             raise ParameterError(
-                f"learner={self._estimator!r} must know all labels before the first example. Pass them to "
+                Given("learner", self._estimator) + " must know all labels before the first example. Pass them to "
                 "RiverClassifier by classes=[...], or take a learner that grows, such as Perceptron()."
             )
 

@@ -30,7 +30,7 @@ from rosenblatt.distributed.sources import (
 from rosenblatt.estimators._fitting import Drawn, conclude, identity_of, make_plan, resume_run
 from rosenblatt.estimators.perceptron import Perceptron
 from rosenblatt.estimators.table_encoder import CHOSEN, TableEncoder, from_1, measure_features
-from rosenblatt.exceptions import ClusterError, InputError, ModelFileError, ParameterError, ShapeError
+from rosenblatt.exceptions import ClusterError, Given, InputError, ModelFileError, ParameterError, ShapeError
 from rosenblatt.learning.checkpoint import Checkpoint, Saved, restore
 from rosenblatt.learning.state import Mixing, MixingWeights, fold_state
 from rosenblatt.locking import hold_lock
@@ -135,7 +135,9 @@ def fit(
         check_flag("resume", resume)
         every = check_count("every", every)
         if checkpoint is None and resume:
-            raise ParameterError("resume=True needs a checkpoint to continue from. Pass checkpoint=PATH.")
+            raise ParameterError(
+                Given("resume", True) + " needs a checkpoint to continue from. Pass checkpoint=PATH."
+            )
         _require_possible(estimator, by)
         blocks = X if isinstance(X, PartitionedBlocks) else partition(X, y, client=client, **options)
         with nullcontext() if checkpoint is None else hold_lock(checkpoint):
@@ -160,21 +162,26 @@ def _require_possible(p: Any, by: str) -> None:
     p._check_parameters()
     for name, (value, advice) in ALONE.items():
         if getattr(p, name) != value:
-            raise ParameterError(f"{name}={getattr(p, name)!r} needs all rows in one place. {advice}")
+            raise ParameterError(Given(name, getattr(p, name)) + f" needs all rows in one place. {advice}")
     if p.init == "first":
-        raise ParameterError("init='first' needs one sequence of rows, but partitions are many. Use 'zero'.")
+        raise ParameterError(
+            Given("init", "first") + " needs one sequence of rows, but partitions are many. Use 'zero'."
+        )
     if p.trace == "mistakes":
-        raise ParameterError("trace='mistakes' needs one sequence of visits. Use 'auto', which keeps counts here.")
+        raise ParameterError(
+            Given("trace", "mistakes") + " needs one sequence of visits. Use 'auto', which keeps counts here."
+        )
     if not isinstance(p.order, str) or p.order not in ("shuffle", "cyclic"):
         shown = repr(p.order) if isinstance(p.order, str) else "..."
-        raise ParameterError(f"order={shown} needs all rows in one place. Use 'shuffle' or 'cyclic'.")
+        raise ParameterError(Given("order", shown) + " needs all rows in one place. Use 'shuffle' or 'cyclic'.")
     if p.average and (int(p.average) > 1 or p.penalty is not None):
         raise ParameterError(
             "On a cluster an average is over all visits, without a penalty. Use average=True and penalty=None."
         )
     if by == "machines" and (p.multiclass == "direct" or p.tol is not None or p.penalty is not None):
         raise ParameterError(
-            "by='machines' trains hyperplanes apart: it needs multiclass='ovr' or 'ovo', and neither tol nor a "
+            Given("by", "machines")
+            + " trains hyperplanes apart: it needs multiclass='ovr' or 'ovo', and neither tol nor a "
             "penalty. Use by='partitions'."
         )
 
@@ -191,7 +198,8 @@ def _train(
     require_two(blocks.classes)
     if machines and (len(blocks.parts) > 1 or not blocks.known[0].in_memory or len(blocks.classes) < 3):
         raise ParameterError(
-            "by='machines' needs three classes or more, and all rows in the memory of each worker: one partition, "
+            Given("by", "machines")
+            + " needs three classes or more, and all rows in the memory of each worker: one partition, "
             f"but there are {len(blocks.parts)}. Use by='partitions'."
         )
     keeper, saved = None, None

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from rosenblatt.estimators._features import OTHERS, STANDARDISE, to_be_scaled
 from rosenblatt.exceptions import (
     DataTypeError,
+    Given,
     LabelError,
     ModelFileError,
     NonFiniteError,
@@ -58,14 +59,17 @@ def generator(random_state: Any) -> np.random.Generator:
     if random_state is None or (is_kind(random_state, Integral) and random_state >= 0):
         return np.random.default_rng(None if random_state is None else int(random_state))
     raise ParameterError(
-        f"random_state={random_state!r} must be None, a non-negative integer, a RandomState or a Generator."
+        Given("random_state", random_state)
+        + " must be None, a non-negative integer, a RandomState or a Generator."
     )
 
 
 def require_cpu(device: str) -> None:
     """Require that a stream was not sent to a GPU."""
     if device == "cuda":
-        raise ParameterError("device='cuda' trains by fit alone. Learn chunks and examples with device='cpu'.")
+        raise ParameterError(
+            Given("device", "cuda") + " trains by fit alone. Learn chunks and examples with device='cpu'."
+        )
 
 
 def check_penalty(p: Any) -> None:
@@ -75,12 +79,14 @@ def check_penalty(p: Any) -> None:
     penalty = make_penalty(p)
     if p.average and penalty.rent > 0.0:
         raise ParameterError(
-            f"penalty={p.penalty!r} cannot be combined with average={p.average!r}: weights that stop at zero have "
+            Given("penalty", p.penalty)
+            + f" cannot be combined with average={p.average!r}: weights that stop at zero have "
             "no average that costs little. Use penalty='l2', or SoftMarginClassifier(solver='sgd'), or drop one."
         )
     if penalty.keep <= 0.0:
         raise ParameterError(
-            f"alpha={p.alpha!r} times eta0={p.eta0!r} is 1 or more, so that every visit would undo all before it. "
+            Given("alpha", p.alpha)
+            + f" times eta0={p.eta0!r} is 1 or more, so that every visit would undo all before it. "
             "Lower one of them."
         )
 
@@ -148,13 +154,13 @@ def _radius(
         return before.radius, before.bias
     if given is None:
         raise ParameterError(
-            "bias='radius' needs R, the largest norm of a row, which is unknown in a stream. "
+            Given("bias", "radius") + " needs R, the largest norm of a row, which is unknown in a stream. "
             "Pass radius=R, or use bias='unit'."
         )
     radius = float(given)
     square = radius * radius
     if not 0.0 < square < np.inf:
-        raise ParameterError(f"radius={radius!r} squared is beyond floats. Scale the features.")
+        raise ParameterError(Given("radius", radius) + " squared is beyond floats. Scale the features.")
     return radius, square
 
 
@@ -163,7 +169,7 @@ def resolve_order(p: Any, n_rows: int, seed: int, made: int) -> Order:
     order = p.order
     if not p.shuffle and isinstance(order, str):
         if order == "random":
-            raise ParameterError("order='random' contradicts shuffle=False. Drop one of them.")
+            raise ParameterError(Given("order", "random") + " contradicts shuffle=False. Drop one of them.")
         order = "cyclic" if order == "shuffle" else order
     return make_order(order, n_rows, seed, made)
 
@@ -417,14 +423,16 @@ def require_possible(p: Any, blocks: Blocks, checkpoint: bool, before: Before | 
     in_memory = blocks.whole is not None
     if not in_memory and not (named and p.order in ("shuffle", "cyclic")):
         raise ParameterError(
-            f"order={p.order if named else '...'!r} needs all rows in memory. "
+            Given("order", p.order if named else "...") + " needs all rows in memory. "
             "Out of core use 'shuffle' or 'cyclic'."
         )
     if not in_memory and p.stop_on_cycle:
         told = " needs all rows in memory. Use " + Remedy("stop_on_cycle", False) + "."
         raise ParameterError(Remedy("stop_on_cycle", True) + told)
     if checkpoint and p.stop_on_cycle:
-        raise ParameterError("stop_on_cycle=True cannot be combined with a checkpoint. Drop one of them.")
+        raise ParameterError(
+            Given("stop_on_cycle", True) + " cannot be combined with a checkpoint. Drop one of them."
+        )
     if checkpoint and not named:
         raise ParameterError(
             "A checkpoint cannot be combined with an order given row by row. Use 'shuffle' or 'cyclic'."
@@ -433,7 +441,8 @@ def require_possible(p: Any, blocks: Blocks, checkpoint: bool, before: Before | 
         raise ParameterError("A checkpoint cannot be combined with warm_start=True. Drop one of them.")
     if scaled and before is not None:
         raise ParameterError(
-            "warm_start=True cannot continue with scaled features: the weights are those of the original "
+            Given("warm_start", True)
+            + " cannot continue with scaled features: the weights are those of the original "
             "features. Set warm_start=False."
         )
 
@@ -459,7 +468,8 @@ def resume_run(p: Any, blocks: Blocks, checkpoint: Checkpoint) -> Saved | None:
     passes = len(saved.snapshot.visits_per_pass)
     if passes > p.max_iter:
         raise ParameterError(
-            f"max_iter={p.max_iter} has been passed already: the checkpoint {checkpoint.path} is of pass "
+            Given("max_iter", p.max_iter)
+            + f" has been passed already: the checkpoint {checkpoint.path} is of pass "
             f"{passes}. Allow more, or train from the beginning."
         )
     rows = saved.held_out
@@ -478,7 +488,7 @@ def require_same_problem(p: Any, data: Batch | Blocks, scheme: Scheme) -> None:
     """Require data with the features and classes of the run that a warm start continues, by the same scheme."""
     if Scheme.of(p.multiclass, len(p.classes_)) != scheme:
         raise ParameterError(
-            f"multiclass={p.multiclass!r} cannot continue from {scheme.kind!r}. Set warm_start=False."
+            Given("multiclass", p.multiclass) + f" cannot continue from {scheme.kind!r}. Set warm_start=False."
         )
     require_same_data(data.n_features, data.classes, p.n_features_in_, p.classes_)
 

@@ -14,7 +14,7 @@ from rosenblatt.codecs import Number, StateSchema, require
 from rosenblatt.estimators._fitting import check_classes, require_same_classes, require_same_data
 from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._one_vector import VECTOR, VECTOR_FIT, OneVector, finite, without_run
-from rosenblatt.exceptions import LabelError, ParameterError, Term
+from rosenblatt.exceptions import Given, LabelError, ParameterError, Term
 from rosenblatt.learning.linear import LABELS
 from rosenblatt.learning.one_vector import Part, VectorFit, VectorRun
 from rosenblatt.learning.state import State, require_memory_of
@@ -157,7 +157,9 @@ class OrdinalPerceptron(ClassifierMixin, OneVector):  # type: ignore[misc]
             if goes_on:
                 require_same_data(blocks.n_features, blocks.classes, self._width, self._classes)
             if goes_on and blocks.scaling is not None:
-                raise ParameterError("warm_start=True cannot continue with scaled features. Set it to False.")
+                raise ParameterError(
+                    Given("warm_start", True) + " cannot continue with scaled features. Set it to False."
+                )
             known = {"_classes": _two_or_more(blocks.classes)}
             start, seed, made = self._begin(begin, known)
             order = Blockwise(blocks.boundaries, seed if self.shuffle else None, made)

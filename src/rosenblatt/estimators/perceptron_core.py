@@ -26,7 +26,7 @@ from rosenblatt.estimators._fitting import (
     whole,
 )
 from rosenblatt.estimators._linear import OnlineLearning, perceptron_state, warn_of_column
-from rosenblatt.exceptions import LabelError, ParameterError, Remedy, Term
+from rosenblatt.exceptions import Given, LabelError, ParameterError, Remedy, Term
 from rosenblatt.learning.checkpoint import Checkpoint, restore
 from rosenblatt.learning.fit_loop import PerceptronFit
 from rosenblatt.learning.plan import Ask, PerceptronRun, Plan, Prove
@@ -181,7 +181,9 @@ class PerceptronCore(PerceptronParameters, OnlineLearning):
             check_flag("resume", resume)
             every = check_count("every", every)
             if checkpoint is None and resume:
-                raise ParameterError("resume=True needs a checkpoint to continue from. Pass checkpoint=PATH.")
+                raise ParameterError(
+                    Given("resume", True) + " needs a checkpoint to continue from. Pass checkpoint=PATH."
+                )
             with nullcontext() if checkpoint is None else hold_lock(checkpoint):
                 return self._train(blocks, checkpoint=checkpoint, every=every, resume=resume)
 

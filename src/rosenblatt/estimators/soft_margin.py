@@ -14,7 +14,7 @@ from rosenblatt.codecs import Flag
 from rosenblatt.estimators._features import also_scale
 from rosenblatt.estimators._fitting import generator
 from rosenblatt.estimators._linear import LinearClassifier, facts, hyperplane_state, warn_of_column
-from rosenblatt.exceptions import ParameterError, Remedy
+from rosenblatt.exceptions import Given, ParameterError, Remedy
 from rosenblatt.learning.linear import Scheme
 from rosenblatt.learning.state import State
 from rosenblatt.loops.descent import Hinge, Logistic, Loss, SquaredHinge
@@ -203,12 +203,14 @@ class SoftMarginClassifier(Declared, LinearClassifier, ClassifierMixin, BaseEsti
             check_number("alpha", self.alpha, above=0)
         if self.margin == 0 and self.solver not in DESCENTS:
             raise ParameterError(
-                f"margin={self.margin!r} must be above 0 for solver={self.solver!r}: with 0 the weights 0 have no "
+                Given("margin", self.margin)
+                + f" must be above 0 for solver={self.solver!r}: with 0 the weights 0 have no "
                 "loss. Use solver='sgd' or 'batch', which take a margin of 0, or rosenblatt.Perceptron."
             )
         if self.loss != "perceptron" and self.margin != 1:
             raise ParameterError(
-                f"margin={self.margin!r} belongs to loss='perceptron', but the loss is {self.loss!r}, whose "
+                Given("margin", self.margin)
+                + f" belongs to loss='perceptron', but the loss is {self.loss!r}, whose "
                 "margin is fixed. Drop it, or change the loss."
             )
 
@@ -250,7 +252,8 @@ class SoftMarginClassifier(Declared, LinearClassifier, ClassifierMixin, BaseEsti
             return None
         if batch.n_features != self._width or not np.array_equal(batch.classes, self._classes):
             raise ParameterError(
-                "warm_start=True continues a fit with other features or classes than those of X and y. Pass the "
+                Given("warm_start", True)
+                + " continues a fit with other features or classes than those of X and y. Pass the "
                 "same, or set warm_start=False."
             )
         return self._state.spread().w

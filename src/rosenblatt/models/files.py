@@ -45,7 +45,7 @@ from rosenblatt.codecs import (
     write_labels,
     wrong,
 )
-from rosenblatt.exceptions import ModelFileError, ParameterError, ShapeError
+from rosenblatt.exceptions import Given, ModelFileError, ParameterError, ShapeError
 from rosenblatt.learning.linear import HYPERPLANES, LinearModel, linear_model, require_hyperplanes
 from rosenblatt.rows.features import Features, as_rows, require_finite
 from rosenblatt.tables import preparation as preparing
@@ -232,7 +232,8 @@ def take_apart(model: Any) -> tuple[Preparation, Any]:
             raise ParameterError(
                 f"model is not understood here: its step {name!r} is {' '.join(repr(step)[:80].split())}. A "
                 "TableEncoder may come first, then StandardScaler, OnlineScaler, Normalizer(), MonomialMap and "
-                "VisualHierarchy. " + _advice(step)
+                "VisualHierarchy. " + _advice(step),
+                parameter="model",
             )
         if steps and getattr(found, "columns", None) and not isinstance(found, HierarchyStep):
             found = replace(found, columns=None)  # the names of its features come from the step before
@@ -858,7 +859,8 @@ def write_model(
     name = registry.name_of(learner)
     if not registry.is_registered(learner):
         raise ParameterError(
-            f"model={learner!r} cannot be saved: {name} is not a registered learner, nor a pipeline that ends in "
+            Given("model", learner)
+            + f" cannot be saved: {name} is not a registered learner, nor a pipeline that ends in "
             "one. Call rosenblatt.register on your class first."
         )
     _require_trained(learner)

@@ -111,7 +111,8 @@ class OpenedModel:
         if not isinstance(learner, ReadsTables):
             raise ParameterError(
                 f"model is a {type(learner).__name__}, which does not read tables. Pass a classifier of this "
-                "package, a pipeline that ends in one, the model of a TrainingResult, or the path of a model file."
+                "package, a pipeline that ends in one, the model of a TrainingResult, or the path of a file.",
+                parameter="model",
             )
         check_is_fitted(learner)
         learner = learner._without_names() if preparation.steps else learner

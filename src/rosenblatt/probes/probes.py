@@ -24,7 +24,7 @@ from rosenblatt.escaping import ShowsText
 from rosenblatt.estimators._features import ReadsTables
 from rosenblatt.estimators._fitting import generator, progress_bar
 from rosenblatt.estimators._one_vector import finite
-from rosenblatt.exceptions import ParameterError, ShapeError, TrainingOverflowError
+from rosenblatt.exceptions import Given, ParameterError, ShapeError, TrainingOverflowError
 from rosenblatt.learning.fit_loop import LEAST_WORK, MISTAKE, VALUE, VISIT
 from rosenblatt.learning.linear import loop_scores
 from rosenblatt.learning.stored_streams import require_names
@@ -408,7 +408,9 @@ class Probes(Declared, ReadsTables, BaseEstimator):  # type: ignore[misc]
         with interruptible(), using(self.n_jobs):
             self._check_parameters()
             if self.controls and self.folds is None:
-                raise ParameterError(f"controls={self.controls} is measured by folds. Set folds, or controls=0.")
+                raise ParameterError(
+                    Given("controls", self.controls) + " is measured by folds. Set folds, or controls=0."
+                )
             matrix, names = as_matrix(X)
             problem_names, signs = as_signs(Y, matrix.n_rows)
             problems, seed, fold = self._problems(signs, types)
@@ -499,7 +501,7 @@ class Probes(Declared, ReadsTables, BaseEstimator):  # type: ignore[misc]
         if self.folds is None:
             return Problems(signs, np.arange(k)), seed, None
         if self.folds > n:
-            raise ParameterError(f"folds={self.folds} needs at least as many rows, but X has {n}.")
+            raise ParameterError(Given("folds", self.folds) + f" needs at least as many rows, but X has {n}.")
         fold = deal_folds(signs, self.folds, rng)
         labels = [signs, *(control_labels(signs, fold, types, rng) for _ in range(self.controls))]
         columns = np.arange(k * len(labels))

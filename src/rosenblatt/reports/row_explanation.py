@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.escaping import Html, align_columns, count, html_bar, html_card, html_table, number
-from rosenblatt.exceptions import LabelError, ParameterError
+from rosenblatt.exceptions import Given, LabelError, ParameterError
 from rosenblatt.kernels.kernel_model import KernelModel
 from rosenblatt.learning.linear import LinearModel, Scheme
 from rosenblatt.learning.vote import VotedModel
@@ -263,7 +263,7 @@ class Explanation(Sequence[RowExplanation]):
         import narwhals as nw
 
         if backend not in ("pandas", "polars", "pyarrow"):
-            raise ParameterError(f"backend={backend!r} is not known. Use 'pandas', 'polars' or 'pyarrow'.")
+            raise ParameterError(Given("backend", backend) + " is not known. Use 'pandas', 'polars' or 'pyarrow'.")
         return nw.from_dict(self.columns(), backend=backend).to_native()
 
     def to_json(self) -> list[dict[str, Any]]:

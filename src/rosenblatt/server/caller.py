@@ -102,7 +102,7 @@ class CallError(RosenblattError):
         The HTTP status.
     title, detail : str
         What kind of problem it is, and what was wrong, where, and what to do.
-    code, row, column, remedies
+    code, row, column, parameter, remedies
         See `RosenblattError`. The row and the column are those of the rows that were sent.
     key : str or None
         The idempotency key of the call.
@@ -111,7 +111,7 @@ class CallError(RosenblattError):
     def __init__(self, status: int, problem: Mapping[str, Any], key: str | None = None) -> None:
         self.status, self.key = status, key
         self.title, self.detail = str(problem.get("title", "Refused")), str(problem.get("detail", ""))
-        place = {name: problem.get(name) for name in ("code", "row", "column")}
+        place = {name: problem.get(name) for name in ("code", "row", "column", "parameter")}
         super().__init__(f"{status} {self.title}: {self.detail}", **place)
         self._given = problem.get("remedies", ())
 
@@ -280,7 +280,9 @@ class Client:
         if where.scheme not in ("http", "https") or not where.hostname:
             raise ParameterError(f"{address!r} is no address of a server. Use such as http://127.0.0.1:8000.")
         if attempts < 1:
-            raise ParameterError(f"attempts is {attempts}, but a call is tried at least once.")
+            raise ParameterError(
+                f"attempts is {attempts}, but a call is tried at least once.", parameter="attempts", value=attempts
+            )
         if token is not None and where.scheme == "http" and where.hostname not in LOOPBACK and not unencrypted:
             raise ParameterError(
                 f"The token would be readable on the way to {where.hostname}. Use https, or unencrypted=True in a "

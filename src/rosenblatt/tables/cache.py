@@ -43,7 +43,7 @@ from rosenblatt.codecs import (
     strict_json,
     wrong,
 )
-from rosenblatt.exceptions import FormatError, ParameterError, Remedy, StorageError
+from rosenblatt.exceptions import FormatError, Given, ParameterError, Remedy, StorageError
 from rosenblatt.loops.layout import CSR
 from rosenblatt.rows.batch import Batch
 from rosenblatt.rows.memory import format_bytes
@@ -290,7 +290,8 @@ def require_replaceable(path: Path) -> None:
         return  # not there, or not readable: writing the cache will say so
     if start and start != KIND:
         raise ParameterError(
-            f"cache={str(path)!r} is not a cache, and would be overwritten. Name another file, or remove this one."
+            Given("cache", str(path))
+            + " is not a cache, and would be overwritten. Name another file, or remove this one."
         )
 
 
