@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -23,13 +23,13 @@ from rosenblatt.estimators._fitting import warn_of_end
 from rosenblatt.estimators.perceptron_core import BareParameters
 from rosenblatt.evaluation import Evaluation, RegressionEvaluation
 from rosenblatt.evaluation import evaluate as compare
-from rosenblatt.exceptions import InputError, ParameterError, Remedy, brief_notes, told_by
+from rosenblatt.exceptions import InputError, Message, ParameterError, Remedy, brief_notes, told_by
 from rosenblatt.learning.checkpoint import discard
 from rosenblatt.learning.visitor import hold_out
 from rosenblatt.loops.compilation import Seconds, Stopwatch
 from rosenblatt.loops.layout import CSR
 from rosenblatt.models.files import EstimatorPredictor, with_largest_words, write_model
-from rosenblatt.parameters import TrainingArguments, learned, positional
+from rosenblatt.parameters import UNUSED, TrainingArguments, learned, positional
 from rosenblatt.registry import able_in_words, name_of
 from rosenblatt.rooms import find
 from rosenblatt.rows.batch import Batch
@@ -140,9 +140,7 @@ def kernel_of(text: str) -> Any:
     from rosenblatt.kernels.values import NAMED
 
     # A file holds rows, not their kernel values.
-    named = {
-        name: kernel for name, kernel in NAMED.items() if name != "precomputed"
-    }  # a file holds rows, not their kernel values
+    named = {name: kernel for name, kernel in NAMED.items() if name != "precomputed"}
     kind, _, inside = text.partition("(")
     if kind not in named or (inside and not inside.endswith(")")):
         raise ParameterError(f"{text!r} is not a kernel. Use {', '.join(named)}, as in 'rbf(gamma=0.5)'.")
@@ -183,10 +181,13 @@ def named_learner(
         kind = f"{'the class' if named is learner else 'of type'} {named.__name__}"
         raise ParameterError(
             f"learner is {kind}, but must be the name of a learner or an estimator. Labels are a column of the "
-            "data; pass arrays of rows and labels to the fit of an estimator, such as Perceptron().fit(X, y)."
+            "data; pass arrays of rows and labels to the fit of an estimator, such as Perceptron().fit(X, y).",
+            parameter="learner",
         )
     if parameters:
-        raise ParameterError("parameters are for a learner given by name. Set them on the estimator.")
+        raise ParameterError(
+            "parameters are for a learner given by name. Set them on the estimator.", parameter="parameters"
+        )
     from sklearn.base import clone
 
     return type(learner).__name__, clone(learner)
@@ -432,6 +433,15 @@ class TrainingInterrupted(KeyboardInterrupt):
         self.result = result
 
 
+_UNUSED: dict[str, str] = {
+    "rows": " is for tables, but the data holds sentences",
+    "sentences": " is for sentences; tables have " + Remedy("features"),
+    "blocks": " is for learners that read rows block by block, but ",
+    "checkpoints": f" is for learners that keep checkpoints, such as {able_in_words('checkpoints')}, but ",
+}
+"""What is said of an argument without an effect, by what it needs."""
+
+
 class Training(TrainingArguments, ABC):
     """One training in five steps: open, prepare, fit and judge, and the result can be saved.
 
@@ -492,6 +502,31 @@ class Training(TrainingArguments, ABC):
         if interruption is not None:
             raise TrainingInterrupted(result) from interruption
         return result
+
+    def refuse_unused(self, abilities: Collection[str], *, whole: str = "") -> None:
+        """Refuse arguments that would have no effect, as their declarations say.
+
+        `abilities` are those of the learner; `whole` is the argument that keeps all rows in memory, if one does.
+        """
+        for name, each in self._declared.items():
+            value = getattr(self, name, None)
+            kept = each.needs == "blocks" and whole
+            if not each.needs or value == each.default or (each.needs in (self.unit, *abilities) and not kept):
+                continue
+            why: Any = Message(_UNUSED[each.needs])
+            if each.needs == "blocks":
+                asked = Remedy(whole, "online" if whole == "scale" else None, whole)
+                why += asked + " keeps" if kept and each.needs in abilities else f"{self.name} keeps"
+                why += " all rows in memory"
+            elif each.needs == "checkpoints":
+                why += f"{self.name} keeps none"
+            subject = Remedy(name, value if isinstance(value, bool) or value in ("online", "no") else None, name)
+            told = subject + why + ". Drop " + subject + "."
+            raise ParameterError(told, code=UNUSED, parameter=name, value=value)
+        for name in ("resume", "every") if self.checkpoint is None else ():
+            if getattr(self, name) != self._declared[name].default:
+                told = Remedy(name) + " needs a checkpoint. Name its file with " + Remedy("checkpoint") + "."
+                raise ParameterError(told, code=UNUSED, parameter=name, value=getattr(self, name))
 
     @property
     def saving(self) -> dict[str, Any]:
@@ -611,12 +646,6 @@ def train(
     kind: type[Training] = TableTraining
     if reads_sentences(data, label, options.get("format")):
         kind = find("sequences.tagger_tasks").SentenceTraining
-        if min_class is not None:
-            raise ParameterError(
-                "Tags are predicted one by one, so that none is left out. Drop " + Remedy("min_class") + "."
-            )
-    elif columns:
-        raise ParameterError("columns is for sentences, but the data is a table. Use features.")
     return kind(
         data=data,
         learner=learner,
@@ -679,21 +708,22 @@ class TableTraining(Training):
         self.rare = RareClasses.of(self.min_class)
         if self.rare is not None and (is_regression(estimator) or takes_groups(estimator)):
             raise ParameterError(f"The learner {self.name} predicts no classes. Drop " + Remedy("min_class") + ".")
-        if self.saving and not keeps_checkpoints(estimator):
-            raise ParameterError(
-                f"The learner {self.name} keeps no checkpoints; {able_in_words('checkpoints')} do."
-            )
+        self.refuse_unused(registry.abilities(estimator), whole=self._whole)
         if self.scale == "online" and (self.probabilities is not None or takes_groups(estimator)):
             raise ParameterError(
                 "An online scaler goes on learning, so that it suits neither calibrated probabilities nor a "
                 "ranking. Drop one of them."
             )
 
+    @property
+    def _whole(self) -> str:
+        """The argument that needs all rows in memory, or ""."""
+        asked = ("holdout", "probabilities", "min_class") + ("scale",) * (self.scale == "online")
+        return next((name for name in asked if getattr(self, name) is not None), "")
+
     def _read(self) -> Any:
         source, estimator = self.source, self.estimator
-        asked = self.holdout is not None or self.probabilities is not None or self.scale == "online"
-        asked = asked or self.rare is not None
-        if asked or not learns_from_blocks(estimator):
+        if self._whole or not learns_from_blocks(estimator):
             return all_rows(source, numbers=is_regression(estimator))
         return collect(
             source,
