@@ -6,6 +6,7 @@ import json
 import math
 import re
 from functools import cache
+from pathlib import Path
 from typing import get_args
 
 import numpy as np
@@ -18,7 +19,7 @@ from rosenblatt.lab.page_server import _page_for
 from rosenblatt.lab.questions import RunMessage
 from rosenblatt.lab.replies import Answers
 from rosenblatt.learning.linear import HYPERPLANES
-from rosenblatt.registry import BUILT_IN, Ability, able, class_of, command, declaration_of
+from rosenblatt.registry import BUILT_IN, Ability, able, class_of, command, declaration_of, title_of
 from rosenblatt.rows.batch import as_batch
 from rosenblatt.tables.blocks import MemoryBlocks
 
@@ -171,7 +172,7 @@ def onnx(name):
     try:
         graph = rb.to_onnx(fitted(name))
     except ParameterError as error:
-        return "has no ONNX graph: only linear models and MultilayerPerceptron have one" not in str(error)
+        return "has no ONNX graph" not in str(error)
     session = runtime.InferenceSession(graph.SerializeToString())
     found = session.run(None, {session.get_inputs()[0].name: X})[0]
     assert found.ravel().tolist() == fitted(name).predict(X).tolist()
@@ -202,11 +203,71 @@ PROBES = {each.__name__: each for each in (streams, examples, blocks, linear, tr
 
 
 def test_every_ability_has_a_probe():
-    assert {*PROBES, "checkpoints", "mixing"} == set(get_args(Ability))
+    assert {*PROBES, "checkpoints", "mixing", "serves"} == set(get_args(Ability))
     assert {name for name, entry in BUILT_IN.items() if "onnx" in entry.abilities} == {
         "MultilayerPerceptron",
         *(name for name, entry in BUILT_IN.items() if "linear" in entry.abilities),
     }  # as messages and pages say
+
+
+def classes_named(text):
+    return {name for name in BUILT_IN if re.search(rf"\b{name}\b", text)}
+
+
+@pytest.mark.parametrize(("function", "ability"), [("to_onnx", "onnx"), ("fit", "mixing")])
+def test_docstrings_name_the_learners_with_an_ability(function, ability):
+    if function == "fit":
+        pytest.importorskip("distributed")
+    doc = inspect.getdoc(rb.to_onnx if function == "to_onnx" else rb.distributed.fit)
+    _, section = doc.split("----------\n", 1)
+    able_there = {name for name, entry in BUILT_IN.items() if ability in entry.abilities}
+    assert (
+        classes_named(section.split("\npath :")[0].split("Its parameters mean")[0]) - {"OnlineScaler"}
+        == able_there
+    )
+
+
+def serves(name, path):
+    """A server goes on with it, row by row."""
+    served = pytest.importorskip("rosenblatt.server.served_model")
+    if not hasattr(class_of(name), "predict"):
+        return False
+    rb.save(made(name, **({"budget": 8} if name == "KernelPerceptron" else {})).fit(*rows_of(name)), path)
+    try:
+        served.read_learner(path)
+    except ParameterError as error:
+        told = str(error).partition("Serve a")[2]
+        return classes_named(told) != {each for each in BUILT_IN if "serves" in BUILT_IN[each].abilities}
+    return True
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_a_learner_is_served_if_it_declares_it(name, tmp_path):
+    assert serves(name, tmp_path / "m") == ("serves" in BUILT_IN[name].abilities)
+
+
+def test_the_page_of_commands_lists_every_learner():
+    page = Path(__file__).parents[1] / "docs" / "look_up" / "command_line.md"
+    if not page.exists():
+        pytest.skip("the pages are in the repository only")
+    table = page.read_text("utf-8").split("## Learners\n")[1].split("\n\nOptions such as")[0]
+    listed = []
+    for row in table.strip().splitlines()[2:]:
+        names, classes, blocks = [each.strip() for each in row.strip("|").split("|")]
+        commands = re.findall(r"`([\w-]+)`", names)
+        listed += commands
+        assert classes_named(classes) == {command(each)[0].__name__ for each in commands}, row
+        for each in commands:
+            can = declaration_of(command(each)[0]).abilities
+            told = "no" if "blocks" not in can else "yes" if "checkpoints" in can else "yes, without checkpoints"
+            assert blocks == told, row
+    assert sorted(listed) == sorted(name for entry in BUILT_IN.values() for name in entry.commands)
+
+
+def test_every_learner_has_a_title():
+    for entry in BUILT_IN.values():
+        assert entry.titles.keys() == entry.commands.keys()
+    assert title_of("careful") == "careful"
 
 
 @pytest.mark.parametrize("ability", PROBES)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, Self
 
 import numpy as np
@@ -146,7 +146,13 @@ def check_labels(classes: Collection[Any] | Any) -> NDArray[Any]:
     return as_labels(labels if labels else object_array(labels), len(labels))[1]
 
 
-RULES = ("perceptron", "pa1", "pa2", "arow")
+RULES: dict[str, Callable[[Any, float], Any]] = {
+    "perceptron": lambda p, beta: Rule(float(p.eta0), beta, float(p.margin)),
+    "pa1": lambda p, beta: Passive(beta=beta, most=float(p.C)),
+    "pa2": lambda p, beta: Passive(beta=beta, soft=1.0 / (2.0 * float(p.C))),
+    "arow": lambda p, beta: Confidence(beta=beta, r=float(p.r)),
+}
+"""The rules of hyperplanes by the names of learners; each takes the parameters and the change of the bias."""
 
 
 def _link(held: dict[str, Any]) -> None:
@@ -325,16 +331,7 @@ class MultilabelPerceptron(OneVector):
         return Sets(indptr, labels, weight, np.arange(len(known))), {"_classes": known}
 
     def _rule(self) -> Any:
-        C, beta = float(self.C), 1.0 if self.fit_intercept else 0.0
-        match self.rule:
-            case "perceptron":
-                return Rule(float(self.eta0), beta, float(self.margin))
-            case "pa1":
-                return Passive(beta=beta, most=C)
-            case "pa2":
-                return Passive(beta=beta, soft=1.0 / (2.0 * C))
-            case _:
-                return Confidence(beta=beta, r=float(self.r))
+        return RULES[self.rule](self, 1.0 if self.fit_intercept else 0.0)
 
     def _loss(self, targets: Sets) -> Any:
         return lambda rows, log: np.ones(len(log.at))

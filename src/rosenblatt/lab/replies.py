@@ -34,7 +34,6 @@ from rosenblatt.lab.questions import (
     read_message,
     receive,
     send,
-    title_of,
 )
 from rosenblatt.tasks.training import parameters_of
 from rosenblatt.typing import ColumnLike, Floats, MatrixLike
@@ -139,7 +138,7 @@ class Answers:
         )
         rule: dict[str, Any] = {"eta": 1.0, "margin": 0.0, "tie": "mistake"}
         if not _is_small(X, clf.classes_):
-            return _projection(clf, X, y, title_of("perceptron"))
+            return _projection(clf, X, y, registry.title_of("perceptron"))
         document = clf.trace_.to_document(X, y, order=range(X.shape[0]), reason=clf.stop_reason_, **rule)
         if names is not None:
             document["data"]["features"] = [str(name) for name in names]
@@ -184,7 +183,7 @@ def _called(question: RunMessage) -> str:
     """Return what a learner is called, with the parameters that were given."""
     assert question.learner is not None
     given = ", ".join(question.settings)
-    return title_of(question.learner) + (f" ({given})" if given else "")
+    return registry.title_of(question.learner) + (f" ({given})" if given else "")
 
 
 def _by_rule(question: RunMessage, X: Floats, y: NDArray[Any]) -> dict[str, Any]:

@@ -132,8 +132,7 @@ def _graph(model: Any, onnx: Any, dtype: np.dtype[Any]) -> Any:
     if not registry.is_registered(learner) or "onnx" not in registry.abilities(learner):
         raise ParameterError(
             Given("model", learner)
-            + " has no ONNX graph: only linear models and MultilayerPerceptron have one. Save "
-            "others by rosenblatt.save."
+            + f" has no ONNX graph, which only a {registry.classes_able('onnx')} has. Save it by rosenblatt.save."
         )
     learner._require_fitted()
     graph = _Graph(onnx)
