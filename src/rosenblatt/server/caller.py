@@ -314,6 +314,13 @@ class Client:
         except httpx.TransportError:
             return False
 
+    def is_running(self) -> bool:
+        """Return whether the process of the server answers, ready or not."""
+        try:
+            return self._http.get("/healthz").status_code == 200
+        except httpx.TransportError:
+            return False
+
     def models(self) -> list[ServedInfo]:
         """Return all models that the token allows to see."""
         return [_made(ServedInfo, each) for each in self._get("/v1/models")["models"]]
@@ -379,14 +386,46 @@ class Client:
         """Learn the true label of an earlier prediction by its id, once; see `predict` with ``remember``."""
         return _made(Learned, self._post(_path(name, "feedback"), {"id": id, "label": label}))
 
-    def explain(self, name: str, row: Any) -> Explanation:
-        """Return the weights behind the answer for one row."""
-        found = self._get(_path(name, "explain"), row=as_json(row))
-        return _made(Explanation, found)
+    def explain(self, name: str, row: Any = None, *, id: str | None = None) -> Explanation:
+        """Return the weights behind the answer for one row, or for a remembered prediction by its id."""
+        if (row is None) == (id is None):
+            raise ParameterError(
+                "explain takes a row, or the id of a prediction. Give one of them.", parameter="row"
+            )
+        asked = {"row": as_json(row)} if id is None else {"id": id}
+        return _made(Explanation, self._get(_path(name, "explain"), **asked))
 
     def versions(self, name: str) -> dict[str, Any]:
         """Return which versions can be restored or exported, and what changed them."""
         found: dict[str, Any] = self._get(_path(name, "versions"))
+        return found
+
+    def events(self, name: str, *, last: int = 20) -> list[dict[str, Any]]:
+        """Return the last events, the newest first, each with ``version``, ``kind``, time ``at`` and counts."""
+        found: list[dict[str, Any]] = self._get(_path(name, "events"), last=str(last))["events"]
+        return found
+
+    def erase(
+        self, name: str, versions: Sequence[int | Mapping[str, Any]] = (), *, keys: Sequence[str] = ()
+    ) -> dict[str, int]:
+        """Forget examples: the model becomes the one that never learned them.
+
+        Parameters
+        ----------
+        name : str
+            The model.
+        versions : sequence of int or mapping
+            The versions whose rows are forgotten; of some rows only, ``{"version": 7, "rows": [0, 2]}``.
+        keys : sequence of str
+            The idempotency keys that the examples were sent with.
+
+        Returns
+        -------
+        dict
+            The new ``version``, how many rows are ``erased``, and ``ended_from``, the first version that ended.
+        """
+        rows = [dict(each) if isinstance(each, Mapping) else {"version": each} for each in versions]
+        found: dict[str, int] = self._post(_path(name, "erase"), {"versions": rows, "keys": list(keys)})
         return found
 
     def rollback(self, name: str, version: int) -> int:
