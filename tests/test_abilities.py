@@ -6,7 +6,6 @@ import json
 import math
 import re
 from functools import cache
-from pathlib import Path
 from typing import get_args
 
 import numpy as np
@@ -244,24 +243,6 @@ def serves(name, path):
 @pytest.mark.parametrize("name", BUILT_IN)
 def test_a_learner_is_served_if_it_declares_it(name, tmp_path):
     assert serves(name, tmp_path / "m") == ("serves" in BUILT_IN[name].abilities)
-
-
-def test_the_page_of_commands_lists_every_learner():
-    page = Path(__file__).parents[1] / "docs" / "look_up" / "command_line.md"
-    if not page.exists():
-        pytest.skip("the pages are in the repository only")
-    table = page.read_text("utf-8").split("## Learners\n")[1].split("\n\nOptions such as")[0]
-    listed = []
-    for row in table.strip().splitlines()[2:]:
-        names, classes, blocks = [each.strip() for each in row.strip("|").split("|")]
-        commands = re.findall(r"`([\w-]+)`", names)
-        listed += commands
-        assert classes_named(classes) == {command(each)[0].__name__ for each in commands}, row
-        for each in commands:
-            can = declaration_of(command(each)[0]).abilities
-            told = "no" if "blocks" not in can else "yes" if "checkpoints" in can else "yes, without checkpoints"
-            assert blocks == told, row
-    assert sorted(listed) == sorted(name for entry in BUILT_IN.values() for name in entry.commands)
 
 
 def test_every_learner_has_a_title():

@@ -326,7 +326,8 @@ def title_of(command: str) -> str:
     >>> title_of("pa1"), title_of("p-norm")
     ('Passive-aggressive, PA-I', 'p-norm perceptron')
     """
-    titles = [each.titles for each in (*BUILT_IN.values(), *map(declaration_of, _registered.values()))]
+    titles = [entry.titles for entry in BUILT_IN.values()]
+    titles += [declaration_of(cls).titles for cls in _registered.values()]
     return next((each[command] for each in titles if command in each), command)
 
 

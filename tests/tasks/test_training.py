@@ -134,7 +134,7 @@ def test_progress_on_standard_error(capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"learner": "pocket", "checkpoint": "x"}, "pocket keeps no checkpoints"),
+        ({"learner": "pocket", "checkpoint": "x"}, "but pocket keeps none"),
         ({"learner": "averaged", "parameters": {"average": False}}, "always sets average=True"),
         ({"learner": "averaged", "parameters": {"eta": 1}}, "Did you mean eta0"),
         ({"learner": rb.Perceptron(), "parameters": {"eta0": 1}}, "Set them on the estimator"),

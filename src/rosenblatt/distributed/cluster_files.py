@@ -114,8 +114,9 @@ class ClusterTraining(Training):
         if any(place == "-" or place.startswith("@") for place in files):
             raise ParameterError("A cluster reads files: standard input and built-in sets stay on one machine.")
         cluster, how = Cluster(self.client), read_options(self.options)
+        scale = None if self.scale is None else bool(self.scale)
         self.blocks: Any = partition_files(
-            cluster, files, how, memory=self.memory or PARTITION_BYTES, scale=self.scale, log=self.log
+            cluster, files, how, memory=self.memory or PARTITION_BYTES, scale=scale, log=self.log
         )
         if self.learner is None:
             self._choose(default_learner(self.blocks.recipe))
