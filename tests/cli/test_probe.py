@@ -2,6 +2,7 @@
 
 import csv
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 import rosenblatt as rb
 from rosenblatt.cli.main import main
+from rosenblatt.probes import devices, gpu
 from rosenblatt.reports.probes_page import render_probes
 
 X = np.random.default_rng(0).standard_normal((90, 4)).astype(np.float32)
@@ -82,6 +84,18 @@ def test_what_cannot_be_probed(command, text, told, capsys):
         Path("labels.csv").write_text(text)
     assert main(command.split()) == 2
     assert told in capsys.readouterr().err
+
+
+def test_a_missing_gpu_is_told_in_options(capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    gpu._cupy.cache_clear()
+    monkeypatch.setattr(devices, "_told", set())
+    assert main(["probe", "x.npy", "labels.csv", "--device", "cuda"]) == 2
+    told = "Install it with its parts of CUDA: pip install 'cupy-cuda13x[ctk]', or "
+    told += "'cupy-cuda12x[ctk]' for an older driver. Or use --device cpu."
+    assert told in capsys.readouterr().err
+    assert main(["probe", "x.npy", "labels.csv", "--device", "auto", "--no-verdict"]) == 0
+    assert told + " Meanwhile the CPU is used." in capsys.readouterr().err
 
 
 def test_names_are_escaped():

@@ -1,6 +1,7 @@
 """`rb.Probes`: each probe is a perceptron, and what the table says of it is counted here by hand."""
 
 import csv
+import inspect
 import math
 import warnings
 
@@ -304,8 +305,14 @@ def test_auto_uses_the_cpu_where_there_is_no_gpu_and_says_so_once(monkeypatch):
     monkeypatch.setattr(devices, "_told", set())
     monkeypatch.setattr(devices, "open_engine", lambda device: Interrupted() if device == "cuda" else CpuEngine())
     expected = rb.Probes().fit(X, Y)
-    with pytest.warns(UserWarning, match="lost Meanwhile the CPU is used"):
-        found = rb.Probes(device="auto").fit(X, Y)
+    probes, line = rb.Probes(device="auto"), inspect.currentframe().f_lineno + 2
+    with pytest.warns(UserWarning, match="lost Meanwhile the CPU is used") as told:
+        found = probes.fit(X, Y)
+    assert (told[0].filename, told[0].lineno) == (__file__, line)
+    monkeypatch.setattr(devices, "_told", set())
+    with pytest.warns(UserWarning, match="lost Meanwhile") as told:
+        rb.Probes(device="auto").fit_layers({"a": X}, Y)
+    assert told[0].filename == __file__
     assert found.coef_.tobytes() == expected.coef_.tobytes()
     assert found.device_.startswith("the CPU")
     with warnings.catch_warnings():

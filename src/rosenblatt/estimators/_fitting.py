@@ -65,7 +65,12 @@ def generator(random_state: Any) -> np.random.Generator:
 def require_cpu(device: str) -> None:
     """Require that a stream was not sent to a GPU."""
     if device == "cuda":
-        raise ParameterError("device='cuda' trains by fit alone. Learn chunks and examples with device='cpu'.")
+        raise ParameterError(
+            Remedy("device", "cuda")
+            + " trains by fit alone. Learn chunks and examples with "
+            + Remedy("device", "cpu")
+            + "."
+        )
 
 
 def check_penalty(p: Any) -> None:

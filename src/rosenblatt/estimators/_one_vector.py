@@ -19,7 +19,7 @@ from rosenblatt.codecs import Count, Maybe, Several, Text, VocabularyCodec
 from rosenblatt.estimators._features import ReadsTables
 from rosenblatt.estimators._fitting import generator, progress_bar
 from rosenblatt.estimators._linear import READS_TABLES, Parts
-from rosenblatt.exceptions import InputError
+from rosenblatt.exceptions import InputError, Remedy
 from rosenblatt.learning.linear import overflow
 from rosenblatt.learning.one_vector import Part, VectorFit, VectorPlan, VectorRun, visit_once
 from rosenblatt.learning.plan import Predicts
@@ -255,7 +255,9 @@ class OneVector(Declared, ReadsTables, BaseEstimator):  # type: ignore[misc]
             raise InputError("Files keep no record of the run. Call updates before saving.")
         mistakes = run.mistakes
         if mistakes is None:
-            raise InputError("A GPU keeps no record of the run, only counts. Train with device='cpu'.")
+            raise InputError(
+                "A GPU keeps no record of the run, only counts. Train with " + Remedy("device", "cpu") + "."
+            )
         return mistakes
 
     @property

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.exceptions import DeviceError, NonFiniteError, TrainingOverflowError
+from rosenblatt.exceptions import DeviceError, NonFiniteError, Remedy, TrainingOverflowError
 from rosenblatt.loops._jit import inline, jit
 from rosenblatt.loops._vector import lanes_dots
 from rosenblatt.loops.dense import NARROW_LANES, WIDE_LANES, dot_narrow, dot_wide
@@ -223,7 +223,9 @@ class CpuEngine:
     def start(self, matrix: Matrix, problems: Problems, plan: Plan, begin: States | None = None) -> None:
         """Prepare training."""
         if matrix.on_device:
-            raise DeviceError("X lies in the memory of a GPU. Use device='cuda', or copy it to the host.")
+            raise DeviceError(
+                "X lies in the memory of a GPU. Use " + Remedy("device", "cuda") + ", or copy it to the host."
+            )
         k, d = problems.count, matrix.n_features
         self._matrix, self._problems, self._plan = matrix, problems, plan
         self._stride = -(-d // ALIGNED) * ALIGNED

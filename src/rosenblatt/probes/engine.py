@@ -13,10 +13,11 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.exceptions import Remedy
 from rosenblatt.loops.rules import Rule
 from rosenblatt.typing import Floats, Ints
 
-__all__ = ["KINDS", "Engine", "Matrix", "Plan", "Problems", "States", "widen"]
+__all__ = ["KINDS", "ON_CPU", "Engine", "Matrix", "Plan", "Problems", "States", "widen"]
 
 Visits: TypeAlias = NDArray[np.uint64]
 Signs: TypeAlias = NDArray[np.int8]
@@ -29,6 +30,9 @@ KINDS = {
     "uint8": np.uint8,
 }
 """The kinds of values that engines read, and the numpy type that holds them: bfloat16 as its 16 bits."""
+
+ON_CPU = Remedy("device", "cpu")
+"""The way out of what no GPU does."""
 
 
 def widen(values: NDArray[Any], kind: str) -> NDArray[Any]:

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rosenblatt.exceptions import DeviceError, NonFiniteError, TrainingOverflowError
-from rosenblatt.probes.engine import KINDS, Matrix, Plan, Problems, States
+from rosenblatt.probes.engine import KINDS, ON_CPU, Matrix, Plan, Problems, States
 from rosenblatt.stopping import stop_if_interrupted
 from rosenblatt.typing import Floats, Ints
 
@@ -49,7 +49,7 @@ NEVER = 2**62
 LEAST_CAPABILITY = 80  # 8.0: the kernels copy by `cp.async`
 INSTALL = (
     "Install it with its parts of CUDA: pip install 'cupy-cuda13x[ctk]', or 'cupy-cuda12x[ctk]' for an older "
-    "driver. Or use device='cpu'."
+    "driver. Or use " + ON_CPU + "."
 )
 ERRORS_OF_CUDA = {
     "CUDARuntimeError",
@@ -96,7 +96,7 @@ def _cupy() -> Any:
     except Exception as error:
         missing = isinstance(error, ModuleNotFoundError) and error.name == "cupy"
         fault = "is not installed" if missing else f"cannot be loaded ({_line(error)})"
-        raise DeviceError(f"The GPU engine needs CuPy, which {fault}. {INSTALL}") from error
+        raise DeviceError(f"The GPU engine needs CuPy, which {fault}. " + INSTALL) from error
 
 
 def _line(error: Exception) -> str:
@@ -112,13 +112,14 @@ def require_gpu(device: int = 0) -> str:
         name = cupy.cuda.runtime.getDeviceProperties(device)["name"].decode() if device < count else ""
         capability = int(cupy.cuda.Device(device).compute_capability) if name else 0
     except cupy.cuda.runtime.CUDARuntimeError as error:
-        raise DeviceError(f"No NVIDIA GPU can be used: {error}. Use device='cpu'.") from error
+        raise DeviceError(f"No NVIDIA GPU can be used: {error}. Use " + ON_CPU + ".") from error
     if not name:
-        raise DeviceError(f"There is no NVIDIA GPU number {device}: {count} were found. Use device='cpu'.")
+        raise DeviceError(f"There is no NVIDIA GPU number {device}: {count} were found. Use " + ON_CPU + ".")
     if capability < LEAST_CAPABILITY:
         raise DeviceError(
             f"The GPU {name} has compute capability {capability / 10}, and the GPU engine needs 8.0 or more. Use "
-            "device='cpu'."
+            + ON_CPU
+            + "."
         )
     return str(name)
 
@@ -133,15 +134,16 @@ def _told(what: str) -> Iterator[None]:
         if kind == "OutOfMemoryError" or "MemoryAllocation" in str(error) or "ALLOC_FAILED" in str(error):
             raise DeviceError(
                 f"The memory of the GPU ran out while {what}; another program may use it. Try again, train fewer "
-                "problems at a time, or use device='cpu'."
+                "problems at a time, or use " + ON_CPU + "."
             ) from error
         if kind in ERRORS_OF_CUDA:
             raise DeviceError(
                 f"The GPU failed while {what}: {error}. Start Python anew to use the GPU again, or use "
-                "device='cpu'."
+                + ON_CPU
+                + "."
             ) from error
         if isinstance(error, ImportError | OSError) or (kind == "RuntimeError" and _of_parts(str(error))):
-            raise DeviceError(f"CuPy lacks a part of CUDA ({_line(error)}). {INSTALL}") from error
+            raise DeviceError(f"CuPy lacks a part of CUDA ({_line(error)}). " + INSTALL) from error
         raise
 
 
@@ -220,7 +222,7 @@ def _cublas() -> Any:
     for path in paths:
         with suppress(OSError):
             return ctypes.CDLL(path)
-    raise DeviceError(f"cuBLAS was not found. {INSTALL}")
+    raise DeviceError("cuBLAS was not found. " + INSTALL)
 
 
 class _Kernels:
@@ -332,7 +334,7 @@ class GpuEngine:
         if type(rule).__name__ != "Rule" or not {rule.tie_plus, rule.tie_minus} <= {0.0, 1.0}:
             raise DeviceError(
                 "The GPU trains the perceptron's rule with whole steps; half steps on ties, uneven margins and "
-                "other rules run with device='cpu'."
+                "other rules run with " + ON_CPU + "."
             )
         self.close()
         self._matrix, self._problems, self._plan = matrix, problems, plan
@@ -423,7 +425,7 @@ class GpuEngine:
             raise DeviceError(
                 f"Training {self._k} problems on {self._rows} rows of {self._d} features needs {least / gib:.1f} "
                 f"GiB of the GPU's memory, and {free / gib:.1f} GiB are free. Train fewer problems at a time, or "
-                "use device='cpu'."
+                "use " + ON_CPU + "."
             )
         return resident
 
