@@ -5,14 +5,16 @@ from __future__ import annotations
 import signal
 import sys
 import time
+import warnings
 
 import numpy as np
 import pytest
 
 import rosenblatt as rb
 from rosenblatt.exceptions import DeviceError
+from rosenblatt.loops.rules import Rule
 from rosenblatt.probes import devices, gpu
-from rosenblatt.probes.engine import Matrix, Plan, Problems
+from rosenblatt.probes.engine import ON_CPU, Matrix, Plan, Problems, States
 from rosenblatt.probes.gpu import GpuEngine, Shape
 from rosenblatt.stopping import interruptible
 from tests.probes.fake_cupy import Blas, CUDARuntimeError, FakeCupy
@@ -76,6 +78,33 @@ def test_a_lost_gpu_is_a_sentence_and_training_ends(cupy, event, resident):
         engine.train_pass(np.arange(5), None)
     with pytest.raises(DeviceError, match="The GPU failed while reading the weights"):
         engine.states()
+    engine.close()
+
+
+def test_a_bias_that_rests_must_be_zero(cupy):
+    """The bound of the norm would not hold: see the page, and `test_blocked.py`."""
+    X, y = np.full((1001, 1), 0.3), np.append(-np.ones(1000), 1.0)
+
+    def fit(device, bias, **how):
+        model = rb.Perceptron(device=device, fit_intercept=False, decide=False, max_iter=3, **how)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return model.fit(X, y, coef_init=[0.0], intercept_init=[bias])
+
+    with pytest.raises(
+        DeviceError, match=r"starts with a bias and has no bias step .*, or use device='cpu'\."
+    ) as told:
+        fit("cuda", 100.0)
+    assert told.value.remedies == (ON_CPU,)
+    assert not cupy.launched
+    np.testing.assert_array_equal(fit("auto", 100.0).coef_, fit("cpu", 100.0).coef_)
+    fit("cuda", 0.0)
+    assert cupy.launched
+    engine = GpuEngine()
+    begin = States(np.array([[0.0, 100.0]]), None, np.zeros(1, np.int64))
+    for beta in (1.0, 0.3):  # here the bias moves, and is counted
+        plan = Plan(Rule(beta=beta), average=False)
+        engine.start(Matrix((X,), "float64"), Problems(y[:, None].astype(np.int8), np.arange(1)), plan, begin)
     engine.close()
 
 

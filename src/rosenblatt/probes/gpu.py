@@ -336,6 +336,11 @@ class GpuEngine:
                 "The GPU trains the perceptron's rule with whole steps; half steps on ties, uneven margins and "
                 "other rules run with " + ON_CPU + "."
             )
+        if begin is not None and rule.beta == 0.0 and begin.w[:, -1].any():
+            raise DeviceError(
+                "The training starts with a bias and has no bias step (fit_intercept=False). The proof of the GPU "
+                "needs a bias of 0 there. Start from one, or use " + ON_CPU + "."
+            )
         self.close()
         self._matrix, self._problems, self._plan = matrix, problems, plan
         self._rows, self._d, self._k = matrix.n_rows, matrix.n_features, problems.count
@@ -842,7 +847,10 @@ def error_factor(d: int) -> float:
 
 
 def _potential(w: Floats, beta: float) -> Floats:
-    """Return a bound of |w|² + b² / β for each problem, from which the norm follows; see the page."""
+    """Return a bound of |w|² + b² / β for each problem, from which the norm follows; see the page.
+
+    With β = 0 it is |w|² + b². Training starts with b = 0 there; hypotheses that are judged may have any bias.
+    """
     with np.errstate(over="ignore"):
         squares = (w[:, :-1] ** 2).sum(axis=1) + w[:, -1] ** 2 / (beta or 1.0)
     potential: Floats = squares * (1.0 + 1e-12 + 1e-15 * w.shape[1]) + 1e-300
