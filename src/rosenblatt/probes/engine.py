@@ -236,6 +236,7 @@ class Engine(Protocol):
         `order` holds the row of each visit; None is 0, 1, …. All active problems have made as many visits before.
         The pass is whole or not made at all: after an error or Ctrl-C, `states` are those before it. A row whose
         score is not finite raises `NonFiniteError` that names it, or `TrainingOverflowError` if the row is finite.
+        A row that is not finite raises this even if it is in no problem, as a row of weight 0 does.
         """
 
     def states(self) -> States:

@@ -393,7 +393,7 @@ walk(const double* S, const u32* up_words, const u32* in_words, int stride, cons
   }
   if (decided && lane == 0) atomicAdd(exacts + p, decided);
   if (w) return;
-  double grown = 0.0;  // of |w|^2 + b^2 / beta: a mistake has y f <= margin
+  double grown = 0.0;  // of |w|^2 + b^2 / beta: a mistake has y f <= margin. If beta is 0, so is b: see the page
   for (int e = lane; e < slots; e += 32)
     if (done[e].y) {
       const double c = step[done[e].x / B], length = c * norm[done[e].x / B] * fmax(1.0, beta);

@@ -387,9 +387,9 @@ class Probes(Declared, ReadsTables, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array-like, dataframe, tensor, path, or list of 2-D arrays or paths, shape (n_rows, n_features)
-            The rows. Values are float64, float32, float16, bfloat16 or bytes, and are widened exactly. Memory maps
-            and shards are read a block at a time; paths are NPY, safetensors or Parquet. A tensor of torch, CuPy
-            or JAX is read where it lies.
+            The rows. Values are float64, float32, float16, bfloat16 or bytes, and are widened exactly. All must be
+            finite, also those of rows that are in no problem. Memory maps and shards are read a block at a time;
+            paths are NPY, safetensors or Parquet. A tensor of torch, CuPy or JAX is read where it lies.
         Y : matrix, dataframe, mapping of names to columns, or column
             The labels of each problem. −1 and +1 are the sides; where these occur, 0 is a row that is not in the
             problem, and so is a missing value anywhere. Two other labels are the negative and the positive side,
