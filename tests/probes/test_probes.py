@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rosenblatt as rb
-from rosenblatt.exceptions import DeviceError, LabelError, ParameterError, ShapeError
+from rosenblatt.exceptions import DeviceError, InputError, LabelError, ParameterError, ShapeError
 from rosenblatt.probes import devices
 from rosenblatt.probes import probes as module
 from rosenblatt.probes.cpu import CpuEngine
@@ -172,13 +172,61 @@ def test_labels_in_any_form():
     assert as_signs([1.0, float("nan"), 2.0], 3)[1].tolist() == [[-1], [0], [1]]
 
 
+def test_missing_labels_of_every_kind():
+    pd = pytest.importorskip("pandas")
+    for dtype, values, expected in (
+        ("boolean", [True, None, False], [1, 0, -1]),
+        ("string", ["v", None, "n"], [1, 0, -1]),
+        ("Int64", [3, None, 2], [1, 0, -1]),
+        ("Int64", [-1, None, 0], None),
+        ("category", ["v", None, "n"], [1, 0, -1]),
+        ("datetime64[ns]", ["2026-01-02", None, "2026-01-01"], [1, 0, -1]),
+        (object, [1.0, pd.NaT, 0.0], [1, 0, -1]),
+    ):
+        series = pd.Series(values, dtype=dtype)
+        for labels in (series, pd.DataFrame({"a": series}), {"a": series}):
+            if expected is None:
+                with pytest.raises(LabelError, match="one side only"):
+                    as_signs(labels, 3)
+            else:
+                assert as_signs(labels, 3)[1].ravel().tolist() == expected, (dtype, values)
+    masked = np.ma.array([1, 7, 0], mask=[0, 1, 0])
+    assert as_signs(masked, 3)[1].ravel().tolist() == [1, 0, -1]
+
+
+@pytest.mark.parametrize("missing", [None, float("nan")])
+def test_a_zero_stays_out_of_the_problem_beside_missing_labels(missing):
+    pd = pytest.importorskip("pandas")
+    values = [-1, 0, 1, missing]
+    for labels in (values, np.array(values, float), pd.Series(values, dtype="Int64"), {"a": values}):
+        names, signs = as_signs(labels, 4)
+        assert (len(names), signs.ravel().tolist()) == (1, [-1, 0, 1, 0])
+
+
+def test_series_keep_their_name_and_tables_of_arrow_their_columns():
+    pd, pa, pl = (pytest.importorskip(name) for name in ("pandas", "pyarrow", "polars"))
+    for series in (pd.Series([0, 1, 1], name="plural"), pl.Series("plural", [0, 1, 1])):
+        assert as_signs(series, 3)[0] == ["plural"]
+    assert as_signs(pd.Series(list("abc"), name="tag"), 3)[0] == ["tag=a", "tag=b", "tag=c"]
+    assert as_signs(pd.Series([0, 1, 1]), 3)[0] == [""]
+    columns = {"columns": ["x", None, "y"], "name": [True, False, None], "n": [-1, None, 1], "f": [-1.0, 1.0, 0.0]}
+    expected = [[-1, 1, -1, -1], [0, -1, 0, 1], [1, 0, 1, 0]]
+    for frame in (pa.table(columns), pd.DataFrame(columns), pl.DataFrame(columns), columns):
+        assert as_signs(frame, 3)[0] == list(columns)
+        assert as_signs(frame, 3)[1].tolist() == expected
+    assert rb.Probes(folds=None).fit(X[:3], pa.table(columns)).names_ == list(columns)
+    twice = pd.DataFrame([[0, 1], [1, 0], [1, 0]], columns=["a", "a"])
+    with pytest.raises(InputError, match="Y has columns of the same name"):
+        as_signs(twice, 3)
+
+
 @pytest.mark.parametrize(
     ("labels", "error", "told"),
     [
         ([1, 1, 1], LabelError, "one side only"),
         ({"a": [0, 1, 1], "b": [1, 1, 1]}, LabelError, r"Y\['b'\] has rows of one side only"),
         ({"a": [None, None, None]}, LabelError, "no label at all"),
-        ([0, 1], ShapeError, "X has 3 rows but Y has 2"),
+        ([0, 1], ShapeError, "Y has 2 labels, but there are 3 rows of X"),
         ({"a": [0, 1]}, ShapeError, r"Y\['a'\] has 2 labels"),
         ({}, LabelError, "no column"),
         (np.zeros((3, 1, 1)), ShapeError, "3 dimensions"),

@@ -476,8 +476,9 @@ class GpuEngine:
     def _on_device(self, part: Any) -> Any:
         """Return rows that lie on a GPU as an array of CuPy, without a copy."""
         cupy = self._cupy
+        part = part.detach() if hasattr(part, "detach") else part  # a tensor of torch
         if self._matrix.kind == "bfloat16" and type(part).__module__.split(".")[0] == "torch":
-            part = part.view(import_module(type(part).__module__).int16)  # the same bits
+            part = part.view(import_module("torch").int16)  # the same bits
         array = cupy.asarray(part) if hasattr(part, "__cuda_array_interface__") else cupy.from_dlpack(part)
         if array.device.id != self._device:
             raise DeviceError(f"X lies on GPU {array.device.id}, and training is to run on GPU {self._device}.")
