@@ -72,8 +72,34 @@ def test_layers_and_shards(capsys):
     [
         ("probe x.npy labels.csv", "a,b\n1\n", "labels.csv:2: has 1 fields, but the first line has 2"),
         ("probe x.npy labels.csv", "a,a\n1,2\n", "two columns 'a'"),
-        ("probe x.npy labels.csv", "a\n1\n0\n", "X has 90 rows but Y['a'] has 2"),
-        ("probe x.npy labels.csv", "", "no column"),
+        (
+            "probe x.npy labels.csv",
+            "a\n1\n0\n",
+            "labels.csv:3: column 'a' has 2 labels, but there are 90 rows of the embeddings.",
+        ),
+        ("probe x.npy labels.csv", "a,b\n", "labels.csv:1: column 'a' has 0 labels, but there are 90 rows"),
+        (
+            "probe x.npy labels.csv",
+            "a\n" + "1\n0\n" * 46,
+            "labels.csv:92: column 'a' has 92 labels, but there are 90",
+        ),
+        (
+            "probe x.npy labels.csv",
+            '"a\nb",c\n1,"2\n3"\n4\n',
+            "labels.csv:5: has 1 fields, but the first line has 2",
+        ),
+        (
+            "probe x.npy labels.csv",
+            "a,b\n" + "1,0\n0,0\n" * 45,
+            "labels.csv:1: column 'b' has rows of one side only",
+        ),
+        ("probe x.npy labels.csv", "a,b\n" + "1,\n0,\n" * 45, "labels.csv:1: column 'b' has no label at all"),
+        (
+            "probe x.npy labels.csv --layers",
+            "a=b,a\n" + "0,a\n1,b\n1,c\n" * 30,
+            "labels.csv:1: the file has two problems with the name 'a=b'. Rename a column.",
+        ),
+        ("probe x.npy labels.csv", "", "labels.csv:1: the file has no column"),
         ("probe x.npy y.npy labels.csv", None, "3 and 4 columns"),
         ("probe x.npy labels.csv --layers --model m", None, "Drop --layers"),
         ("probe labels.csv x.npy", None, "is no text in UTF-8"),
