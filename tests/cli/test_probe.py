@@ -124,6 +124,16 @@ def test_a_missing_gpu_is_told_in_options(capsys, monkeypatch):
     assert told + " Meanwhile the CPU is used." in capsys.readouterr().err
 
 
+def test_few_rows_have_a_note(capsys):
+    np.save("wide.npy", np.random.default_rng(1).standard_normal((90, 44)))
+    assert main(["probe", "wide.npy", "labels.csv", "--report", "t.html", "--quiet"]) == 0
+    shown = capsys.readouterr().out
+    assert "note: 5 of 5 probes have at most twice as many rows as weights." in shown
+    assert "5 of 5 probes have at most twice as many rows" in Path("t.html").read_text(encoding="utf-8")
+    assert main(["probe", "x.npy", "labels.csv", "--report", "t.html", "--quiet"]) == 0
+    assert "twice as many" not in capsys.readouterr().out + Path("t.html").read_text(encoding="utf-8")
+
+
 def test_names_are_escaped():
     page = render_probes(rb.Probes().fit(X, {"<script>": SIDES, "$\\frac": X[:, 1] > 0}))
     assert "<script>" not in page

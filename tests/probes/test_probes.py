@@ -162,6 +162,38 @@ def test_verdicts_are_those_of_certify():
     assert plane.separable == "no"
 
 
+def test_a_yes_of_few_rows_has_a_note():
+    """Cover's count by binomials: with n rows and w weights, 2 (C(n-1, 0) + … + C(n-1, w-1)) of 2ⁿ labels."""
+    rows = RNG.standard_normal((40, 9))
+    half = RNG.choice([-1, 1], 40)
+    few = np.where(np.arange(40) < 20, half, 0)  # 20 rows, 10 weights
+    fewer = np.where(np.arange(40) < 18, half, 0)
+    more = np.where(np.arange(40) < 21, half, 0)
+    labels = {"all": half, "few": few, "more": more}
+
+    def chance(n, weights):
+        return sum(math.comb(n - 1, i) for i in range(weights)) / 2 ** (n - 1)
+
+    def note(*labels, **how):
+        return rb.Probes(folds=None, **how).fit(rows, dict(zip("abc", labels, strict=False))).table().notes
+
+    table = rb.Probes(folds=None).fit(rows, labels).table()
+    assert chance(20, 10) == 0.5
+    assert table.notes == [
+        "1 of 3 probes has at most twice as many rows as weights. So few rows in general position would be "
+        "separable for random labels, too, with probability at least 0.5 (Cover 1965), so that "
+        '"yes" says little there.'
+    ]
+    assert str(table).splitlines()[-1] == "note: " + table.notes[0]
+    assert "1 of 3" in str(rb.Probes(folds=None).fit_layers({"a": rows}, labels).table())
+    assert math.floor(chance(18, 10) * 1000) == 685
+    assert "at least 0.685 (Cover" in note(fewer)[0]
+    assert "2 of 2 probes have at most" in note(few, fewer)[0]
+    assert "too, with probability 1 (Cover" in note(np.where(np.arange(40) < 10, half, 0))[0]
+    assert note(half, more) == note(half, few, decide=False) == note(few, fit_intercept=False) == []
+    assert note(fewer, fit_intercept=False)  # 9 weights
+
+
 def test_labels_in_any_form():
     frame = pytest.importorskip("pandas").DataFrame({"a": ["x", "y", None], "b": [True, False, True]})
     names, signs = as_signs(frame, 3)
