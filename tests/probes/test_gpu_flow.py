@@ -6,12 +6,13 @@ import signal
 import sys
 import time
 import warnings
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
 
 import rosenblatt as rb
-from rosenblatt.exceptions import DeviceError
+from rosenblatt.exceptions import DeviceError, NonFiniteError, TrainingOverflowError
 from rosenblatt.loops.rules import Rule
 from rosenblatt.probes import devices, gpu
 from rosenblatt.probes.engine import ON_CPU, Matrix, Plan, Problems, States
@@ -79,6 +80,47 @@ def test_a_lost_gpu_is_a_sentence_and_training_ends(cupy, event, resident):
     with pytest.raises(DeviceError, match="The GPU failed while reading the weights"):
         engine.states()
     engine.close()
+
+
+@pytest.mark.parametrize(
+    ("place", "error", "told"),
+    [
+        (0, NonFiniteError, "Row 333 of X has a value that is NaN"),
+        (1, TrainingOverflowError, "The score of row 333 exceeds the largest float"),
+    ],
+)
+def test_rows_that_are_judged_must_have_finite_scores(cupy, place, error, told):
+    """The kernels note the first row, and the first score, that is not finite; here the test does."""
+    engine = begun(*some_rows())
+    hypothesis = np.ones((5, 41))
+    assert engine.count_right(hypothesis).tolist() == [0] * 5
+
+    def note():
+        engine._all["broken"][place] = 333
+
+    when(cupy, "walk", note)
+    with pytest.raises(error, match=told) as caught:
+        engine.count_right(hypothesis)
+    assert caught.value.row == 333
+    assert engine.count_right(hypothesis).tolist() == [0] * 5
+    engine.close()
+
+
+def test_the_plan_counts_the_weights_that_are_judged(fresh, monkeypatch):
+    X, y = some_rows(300, 40, 2000)
+    fake, copied = install(monkeypatch), []
+    engine = begun(X, y)
+    held = sum(each.nbytes for name, each in engine._all.items() if name not in ("parts", "starts"))
+    usual = fake.asarray
+    fake.asarray = lambda values: copied.append(values.nbytes) or usual(values)
+    engine.count_right(np.ones((2000, 41)))
+    engine.close()
+    need = held + max(copied) + (gpu.MOST_GROUPS + 2) * gpu.WORKSPACE + gpu.OVERHEAD
+    for free, fits in ((need + 64, True), (need - 64, False)):
+        install(monkeypatch, free=int(free / gpu.SPARE))
+        gpu._cupy.cache_clear()
+        with nullcontext() if fits else pytest.raises(DeviceError, match="Train fewer problems at a time"):
+            begun(X, y, resident=True).close()
 
 
 def test_a_bias_that_rests_must_be_zero(cupy):

@@ -246,7 +246,8 @@ class Engine(Protocol):
         """Return how many of the rows that judge a problem it predicts right, of all rows or of some.
 
         `hypothesis` has a row of weights for each problem, and `Problems.judged` says which rows judge it. The
-        score is the one that training computes, and a score of 0 predicts −1.
+        score is the one that training computes, and a score of 0 predicts −1. One that is not finite raises as in
+        training.
         """
 
     def close(self) -> None:

@@ -420,7 +420,8 @@ class GpuEngine:
             sizes = (
                 int(np.prod(shape)) * np.dtype(kind).itemsize for shape, kind in self._rooms(resident).values()
             )
-            need[resident] = sum(sizes) + (MOST_GROUPS + 2) * WORKSPACE + OVERHEAD
+            copied = 8 * self._k * (self._d + 1)  # weights on their way to the GPU, to begin with or to be judged
+            need[resident] = sum(sizes) + copied + (MOST_GROUPS + 2) * WORKSPACE + OVERHEAD
         if self._matrix.on_device or (need[True] <= free and self._wanted is not False):
             least, resident = need[True], True
         else:
@@ -765,13 +766,7 @@ class GpuEngine:
 
     def _check(self, order: Any | None, visits: int) -> None:
         """Raise if a row or a score was not finite; what is kept is the last pass."""
-        row, score = self._all["broken"].get().tolist()
-        if row < NEVER:
-            at = row if order is None else int(order[row])
-            raise NonFiniteError(
-                f"Row {at} of X has a value that is NaN or infinite. Impute such values or drop their rows.",
-                row=at,
-            )
+        score = self._broken_score(order)
         sound = all(
             bool(self._cupy.isfinite(self._all[name]).all()) for name in self._names() if name != "potential"
         )
@@ -781,6 +776,17 @@ class GpuEngine:
                 f"Training overflowed: a score, weight or squared length exceeds the largest float after {after} "
                 "visits, although X is finite. Scale the features down, or lower eta0 or the weights."
             )
+
+    def _broken_score(self, order: Any | None) -> int:
+        """Return the first visit whose score was not finite, or `NEVER`; raise if a row was not finite."""
+        row, score = self._all["broken"].get().tolist()
+        if row < NEVER:
+            at = row if order is None else int(order[row])
+            raise NonFiniteError(
+                f"Row {at} of X has a value that is NaN or infinite. Impute such values or drop their rows.",
+                row=at,
+            )
+        return int(score)
 
     # After it
 
@@ -817,6 +823,11 @@ class GpuEngine:
                 self._blocks(kernels, self._k, shape, None, a, group)
 
             self._sweep(kernels, self._k, None, 0, last, judge, first, judge=True)
+            score = self._broken_score(None)
+            if score < NEVER:
+                raise TrainingOverflowError(
+                    f"The score of row {score} exceeds the largest float. Scale the features down.", row=score
+                )
             wrong, seen = (self._all[name].get().astype(np.int64) for name in ("mistakes", "seen"))
         right: Ints = seen - wrong
         return right

@@ -299,7 +299,8 @@ walk(const double* S, const u32* up_words, const u32* in_words, int stride, cons
 #pragma unroll 1
   for (int q = 0; q < NB; q++) {
     if (fresh && chunk < NB) {  // a new chunk to own: its scores by the weights at the start of the block
-      z = __double2ll_rn((next + b) * (unit * inverse[32 * chunk + lane]));
+      const double scaled = (next + b) * (unit * inverse[32 * chunk + lane]);
+      z = !JUDGE || scaled - scaled == 0.0 ? __double2ll_rn(scaled) : 0;  // in training all of such a block is in doubt
       fresh = false;
       if (chunk + WARPS < NB) next = S[at + 32 * (chunk + WARPS)];
     }
