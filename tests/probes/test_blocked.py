@@ -43,7 +43,7 @@ PRODUCTS = (lambda a, b: a @ b.T, one_by_one, backwards)
 def draw(random: np.random.Generator) -> tuple[Any, Any, Rule, Any]:
     """Return rows, labels, a rule and weights of rows, of a kind that is hard for floats."""
     n, d = int(random.integers(1, 140)), int(random.integers(1, 50))
-    kind = random.choice(["plain", "scaled", "ties", "equal", "whole", "tiny", "huge", "all", "float32"])
+    kind = random.choice(["plain", "scaled", "ties", "equal", "whole", "tiny", "huge", "beyond", "all", "float32"])
     X = random.standard_normal((n, d))
     if kind == "float32":
         X = X.astype(np.float32).astype(np.float64)
@@ -56,6 +56,8 @@ def draw(random: np.random.Generator) -> tuple[Any, Any, Rule, Any]:
     exponents = {"scaled": (-9, 10), "tiny": (-300, -150), "huge": (140, 153), "all": (-300, 153)}.get(str(kind))
     if exponents is not None:
         X *= 10.0 ** random.integers(*exponents, (n, 1))
+    if kind == "beyond":  # a few rows beyond 1e150, whose square is infinite
+        X *= 10.0 ** np.where(random.random((n, 1)) < 0.1, random.integers(150, 301, (n, 1)), 0)
     y = np.where(X @ random.standard_normal(d) > 0, 1, -1)
     y[random.random(n) < random.choice([0.0, 0.1, 0.5])] *= -1
     y[random.random(n) < random.choice([0.0, 0.0, 0.3])] = 0
@@ -102,6 +104,27 @@ def test_the_blocked_form_is_the_loop(seed):
             np.testing.assert_array_equal(v.view(np.int64), u.view(np.int64))
             doubts += found.doubts
     assert doubts  # the path that scores as the loop does was taken
+
+
+@pytest.mark.parametrize("exponent", [151, 160, 200, 250, 300])
+def test_nothing_is_sure_of_a_block_with_a_row_beyond_measure(exponent):
+    """Its square is beyond the largest float, so that all rows of its block are scored as in the loop."""
+    random = np.random.default_rng(exponent)
+    X, y = random.standard_normal((96, 5)), random.choice([-1, 1], 96)
+    X[40] *= 10.0**exponent
+    for start in (np.zeros(6), random.standard_normal(6) / 7.0):
+        w, u, log = start.copy(), np.zeros(6), Log.room(96)
+        y[40] = 1 if start.any() else -1
+        count, done = passes.train(X, Sides(y.astype(float)), IN_ORDER[:96], Rule(), w, u, 0, log)
+        assert done == 96
+        now, sums = start.copy(), np.zeros(6)
+        found = blocked.train(X, y, Rule(), now, sums, size=32, score=score)
+        assert found.mistakes == log.at[:count].tolist()
+        assert (now.tobytes(), sums.tobytes()) == (w.tobytes(), u.tobytes())
+        assert found.doubts >= 32
+        first = blocked.train(X[:64], y[:64], Rule(), start.copy(), size=32, score=score)
+        alone = blocked.train(X[:32], y[:32], Rule(), start.copy(), size=32, score=score)
+        assert first.doubts - alone.doubts == 32
 
 
 def differences(X: Any, y: Any, rule: Rule, w: Any, product: Any) -> list[tuple[Fraction, float, float, float]]:
