@@ -197,7 +197,7 @@ def test_several_parts_are_one_matrix():
 @on_a_gpu
 def test_memory_that_is_not_enough_is_said_before_training(monkeypatch):
     X, y = some_rows()
-    monkeypatch.setattr(gpu, "SPARE", 1e-6)
+    monkeypatch.setattr(gpu, "USED_SHARE", 1e-6)
     with pytest.raises(DeviceError, match=r"needs .* GiB of the GPU's memory, and 0.0 GiB are free"):
         begun(X, y)
 

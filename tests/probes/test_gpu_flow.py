@@ -115,9 +115,9 @@ def test_the_plan_counts_the_weights_that_are_judged(fresh, monkeypatch):
     fake.asarray = lambda values: copied.append(values.nbytes) or usual(values)
     engine.count_right(np.ones((2000, 41)))
     engine.close()
-    need = held + max(copied) + (gpu.MOST_GROUPS + 2) * gpu.WORKSPACE + gpu.OVERHEAD
+    need = held + max(copied) + (gpu.MOST_PROBLEM_GROUPS + 2) * gpu.WORKSPACE_BYTES + gpu.OVERHEAD_BYTES
     for free, fits in ((need + 64, True), (need - 64, False)):
-        install(monkeypatch, free=int(free / gpu.SPARE))
+        install(monkeypatch, free=int(free / gpu.USED_SHARE))
         gpu._cupy.cache_clear()
         with nullcontext() if fits else pytest.raises(DeviceError, match="Train fewer problems at a time"):
             begun(X, y, resident=True).close()
@@ -152,10 +152,10 @@ def test_a_bias_that_rests_must_be_zero(cupy):
 
 # Ctrl-C. An update of the fake adds 1 to a weight, so that weights tell how many passes they are of.
 
-PASS = 3 * gpu.GROUP  # rows
+PASS = 3 * gpu.GROUP_ROWS  # rows
 
 
-def passes_of(engine, blocks=PASS // gpu.BLOCK):
+def passes_of(engine, blocks=PASS // gpu.BLOCK_ROWS):
     """Return the passes that weights and visits stand for, and require that they agree."""
     states = engine.states()
     made = states.visits // PASS
@@ -229,13 +229,13 @@ def test_the_first_ctrl_c_ends_a_pass(cupy, event):
     when(cupy, event, press)
     with pytest.raises(KeyboardInterrupt), interruptible():
         engine.train_pass(np.arange(2), None)
-    assert cupy.launched.count("update") < PASS // gpu.BLOCK
+    assert cupy.launched.count("update") < PASS // gpu.BLOCK_ROWS
     assert passes_of(engine) == [1, 1]
     engine.close()
 
 
 def test_no_copy_of_rows_goes_on_after_ctrl_c(cupy):
-    X, y = some_rows(gpu.GROUP, 2, 2)
+    X, y = some_rows(gpu.GROUP_ROWS, 2, 2)
     copied = []
 
     class Slow:
@@ -317,14 +317,14 @@ SHARED = {"8.0": 163 << 10, "8.6": 99 << 10, "9.0": 227 << 10}
 @pytest.mark.parametrize("k", [1, 16, 128, 700, 1024, 1453, 4096, 100_000])
 def test_shapes_fit_the_gpu(k, capability):
     shape = Shape.of(k, SHARED[capability])
-    assert 1 <= shape.groups <= gpu.MOST_GROUPS
+    assert 1 <= shape.groups <= gpu.MOST_PROBLEM_GROUPS
     assert shape.warps * shape.problems <= 16  # named barriers, and threads of a block
     assert shape.problems >= 1
     assert shape.tile is not None
     pw, fw, _, nt = shape.tile
     assert 32 * pw * fw <= 1024
     assert 64 % (8 * nt * fw) == 0 or (8 * nt * fw) <= 64
-    assert gpu.STAGES * gpu.DEPTH * (8 * nt * fw + gpu.PITCH) * 8 <= SHARED[capability]
+    assert gpu.TILE_STAGES * gpu.TILE_DEPTH * (8 * nt * fw + gpu.TILE_PITCH) * 8 <= SHARED[capability]
     assert 256 * 64 * 4 + 256 * 8 + 64 + shape.problems * (256 + 320 * 8 + 16) <= SHARED[capability]
 
 
