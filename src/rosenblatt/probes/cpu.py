@@ -371,12 +371,12 @@ class CpuEngine:
 
 def _idle_rows(problems: Problems, fold: Signs, left_out: Ints) -> NDArray[np.bool_]:
     """Return which rows no problem visits in training."""
-    idle: NDArray[np.bool_] = ~problems.labels.any(axis=1)
+    idle: NDArray[np.bool_] = np.logical_not(problems.labels.any(axis=1))
     for each in np.unique(fold).tolist():
         columns = np.unique(problems.column[left_out != each])
         if len(columns) < problems.labels.shape[1]:
             rows = np.flatnonzero(fold == each)
-            idle[rows] = ~problems.labels[np.ix_(rows, columns)].any(axis=1)
+            idle[rows] = np.logical_not(problems.labels[np.ix_(rows, columns)].any(axis=1))
     return idle
 
 

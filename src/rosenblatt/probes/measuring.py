@@ -89,6 +89,7 @@ def _named(column: str) -> Term:
 
 def _columns(Y: Any) -> Iterator[tuple[str, NDArray[Any], bool]]:
     """Yield the name and the values of each column, and whether these are −1, 0 (not in the problem) and +1."""
+    named: list[tuple[str, Any]] | None
     if isinstance(Y, Mapping):
         named = [(str(name), values) for name, values in Y.items()]
     else:
@@ -99,10 +100,10 @@ def _columns(Y: Any) -> Iterator[tuple[str, NDArray[Any], bool]]:
             column = _as_column(values)
             yield name, column, _are_signs(column)
         return
-    name = getattr(Y, "name", None)  # of a series
+    title = getattr(Y, "name", None)  # of a series
     table = _as_array(Y)
     if table.ndim == 1:
-        yield "" if name is None else str(name), table, _are_signs(table)
+        yield "" if title is None else str(title), table, _are_signs(table)
     elif table.ndim == 2:
         signed = _are_signs(table)
         for j in range(table.shape[1]):
@@ -115,7 +116,9 @@ def _columns(Y: Any) -> Iterator[tuple[str, NDArray[Any], bool]]:
 
 def _as_array(values: Any) -> NDArray[Any]:
     if isinstance(values, np.ma.MaskedArray):
-        return np.where(np.ma.getmaskarray(values), None, values.data.astype(object))
+        table = np.asarray(values.data).astype(object)
+        table[np.ma.getmaskarray(values)] = None
+        return table
     return np.asarray(values)
 
 
