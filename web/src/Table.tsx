@@ -91,10 +91,10 @@ function Points({ room }: { room: number }): JSX.Element {
   const text = (i: number, j: number): string => asIs(all.x[i * all.d + j], digits);
   const codes = python ? (i: number) => python.predicted[i] : all.k > 2 ? (i: number) => predicted(all, rule, i, w) : null;
   const { labels } = situation.value.data;
-  const verdict = (i: number): string => (codes ? shown(labels[codes(i)] ?? "?") : asIs(score(all, i, w), digits));
+  const verdict = (i: number): string => (codes ? shown(labels[codes(i)] ?? "?") : asIs(score(all, i, w), Math.min(digits, 4)));
   const longest = (texts: readonly string[]): number => Math.max(...texts.map((each) => each.length));
   const widths = Array.from({ length: Math.min(all.d, 7) }, (_, j) => Math.max(longest(names.value[j].split(/[ -]/)), longest(visible.map((i) => text(i, j)))));
-  const others = [5, Math.max(5, 3 + longest(labels)), Math.max(codes ? 9 : 5, longest(visible.map(verdict))), 8];
+  const others = [5, Math.max(5, 3 + longest(labels)), Math.max(codes ? 9 : 5, longest(visible.map(verdict))), 7];
   const beside = python ? 0 : columnsThatFit(room, widths, [...others, noun.value.length + 1]);
   // The coordinates come before the count of mistakes.
   const isCounted = beside >= Math.min(all.d, 2);
