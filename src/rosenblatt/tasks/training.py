@@ -33,6 +33,7 @@ from rosenblatt.parameters import TrainingArguments, learned, positional
 from rosenblatt.registry import able_in_words, name_of
 from rosenblatt.rooms import find
 from rosenblatt.rows.batch import Batch
+from rosenblatt.rows.features import Features
 from rosenblatt.rows.labels import encode_labels
 from rosenblatt.rows.pairs import PairEvaluation, as_groups
 from rosenblatt.tables.blocks import Blocks, MemoryBlocks
@@ -304,7 +305,7 @@ def evaluate_predictions(
     groups: ArrayLike | None = None,
 ) -> Evaluation | RegressionEvaluation | PairEvaluation:
     """Compare predictions with labels, for all classes of the batch, or with numbers."""
-    labels = EstimatorPredictor(estimator, batch.names).predict(before.features(batch))
+    labels = answers(EstimatorPredictor(estimator, batch.names).predict, before, batch)
     if takes_groups(estimator):
         return PairEvaluation.of(batch.classes[batch.codes], labels, groups)
     if is_regression(estimator):
@@ -315,7 +316,16 @@ def evaluate_predictions(
 
 def decision_of(estimator: Any, before: Transformation, batch: Batch) -> Floats:
     """Return the decision scores of rows."""
-    return np.asarray(EstimatorPredictor(estimator, batch.names).decision(before.features(batch)), np.float64)
+    return np.asarray(answers(EstimatorPredictor(estimator, batch.names).decision, before, batch), np.float64)
+
+
+def answers(answer: Callable[[Features], NDArray[Any]], before: Transformation, batch: Batch) -> NDArray[Any]:
+    """Return the answers about all rows, which are prepared a block at a time: a copy of all would take memory."""
+    if not any(before.steps):
+        return answer(batch)
+    before.require_width(batch.n_features)
+    blocks = MemoryBlocks(batch)
+    return np.concatenate([answer(part) for part in blocks.walk(range(blocks.n_blocks), before.into)])
 
 
 def calibrate_by_folds(
