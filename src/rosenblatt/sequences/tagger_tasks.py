@@ -97,6 +97,13 @@ class TaggerSummary(ShowsText):
             lines.append(f"{count(self.held_out.n_sentences, 'held-out sentence')}: {_rates(self.held_out)}")
         return "\n".join(lines)
 
+    def _html_parts(self) -> tuple[object, ...]:
+        parts: list[object] = str(self).splitlines()
+        if self.held_out is not None:
+            _, *held_out = self.held_out._html_parts()
+            parts += ["held-out sentences:", *held_out]
+        return tuple(parts)
+
     def details(self) -> str:
         """Return all that is known about the training, as text."""
         return str(self)
