@@ -69,6 +69,7 @@ __all__ = [
     "HierarchyStep",
     "MonomialStep",
     "StoredModel",
+    "is_search",
     "load",
     "made_by",
     "open_model",
@@ -866,8 +867,15 @@ def write_model(
     write_container(path, document, context.tensors)
 
 
+def is_search(model: Any) -> bool:
+    """Return whether a model is a search of scikit-learn's over parameters."""
+    return hasattr(model, "best_estimator_") or type(model).__name__.endswith("SearchCV")
+
+
 def _why_no_learner(model: Any, name: str) -> str:
     """Say why what should be the learner of a model file is none."""
+    if is_search(model):
+        return f"model cannot be saved: a {name} searches for a model. Save its best_estimator_."
     if hasattr(model, "transform") and not hasattr(model, "predict"):
         text = (
             f"model cannot be saved: a {name} prepares rows and predicts nothing. Put it before a learner in "
