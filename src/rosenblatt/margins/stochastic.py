@@ -131,7 +131,7 @@ def pad_bias(theta: Floats, d: int) -> Floats:
     return theta if theta.size > d else np.append(theta, 0.0)
 
 
-def _schedule(problem: Objective, how: DescentSettings) -> Schedule:
+def _schedule(problem: Objective, how: DescentSettings) -> Constant | InverseScaling | Optimal:
     if how.learning_rate == "invscaling":
         return InverseScaling(how.eta0, how.power_t)
     if how.learning_rate != "optimal":  # of a function each step is asked for when it is made

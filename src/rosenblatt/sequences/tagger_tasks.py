@@ -98,7 +98,7 @@ class TaggerSummary(ShowsText):
         return "\n".join(lines)
 
     def _html_parts(self) -> tuple[object, ...]:
-        parts: list[object] = str(self).splitlines()
+        parts: list[object] = [*str(self).splitlines()]
         if self.held_out is not None:
             _, *held_out = self.held_out._html_parts()
             parts += ["held-out sentences:", *held_out]
