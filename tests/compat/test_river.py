@@ -34,8 +34,14 @@ MAKERS = {
     "scaled average": lambda: compose.Pipeline(RiverScaler(), RiverClassifier(rb.Perceptron(average=True))),
     "scaled regressor": lambda: compose.Pipeline(RiverScaler(), RiverRegressor()),
 }
+LONG = "check_bounded_memory_growth"
 CASES = [
-    pytest.param(MAKERS[name], check, id=f"{name}-{check.__name__}-{k}")
+    pytest.param(
+        MAKERS[name],
+        check,
+        id=f"{name}-{check.__name__}-{k}",
+        marks=[pytest.mark.slow] if check.__name__ == LONG or name in {"averaged", "arow", "pa"} else [],
+    )
     for name in MAKERS
     for k, check in enumerate(checks.yield_checks(MAKERS[name]()))
 ]
