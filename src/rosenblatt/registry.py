@@ -53,11 +53,12 @@ class Learner:
         Its names on the command line, each with the parameters that the name fixes.
     abilities : frozenset of str
         ``"streams"``: it has `partial_fit`. ``"examples"``: it has `learn_one` and `predict_one`. ``"blocks"``: it
-        has `fit_blocks`, so that data need not fit into memory. ``"checkpoints"``: `fit_blocks` can go on from a
-        checkpoint. ``"mixing"``: `rosenblatt.distributed.fit` takes it. ``"linear"``: it predicts by hyperplanes
-        alone, and its state includes `learning.linear.HYPERPLANES`. ``"traces"``: it has `trace_`.
-        ``"onnx"``: `to_onnx` takes it. ``"groups"``: `fit` takes the group of each row as `qid`, and rows are
-        ranked by what `predict` returns. ``"numbers"``: its targets are numbers, not classes.
+        has `fit_blocks`, so that data need not fit into memory. ``"checkpoints"``: a fit can go on from a
+        checkpoint, by `fit_blocks` or, where there is none, by `fit`. ``"mixing"``: `rosenblatt.distributed.fit`
+        takes it. ``"linear"``: it predicts by hyperplanes alone, and its state includes
+        `learning.linear.HYPERPLANES`. ``"traces"``: it has `trace_`. ``"onnx"``: `to_onnx` takes it. ``"groups"``:
+        `fit` takes the group of each row as `qid`, and rows are ranked by what `predict` returns. ``"numbers"``:
+        its targets are numbers, not classes.
     """
 
     state: StateSchema
@@ -122,13 +123,15 @@ BUILT_IN = {
     ),
     "PNormPerceptron": BuiltIn("estimators.p_norm", {"p-norm": {}}, _ONLINE, rule="Power"),
     "PassiveAggressiveRegressor": BuiltIn(
-        "estimators.passive_aggressive", {"pa-regressor": {}}, _EXAMPLES | {"numbers"}
+        "estimators.passive_aggressive", {"pa-regressor": {}}, _EXAMPLES | {"checkpoints", "numbers"}
     ),
-    "OrdinalPerceptron": BuiltIn("estimators.ordinal", {"prank": {}}, _EXAMPLES | {"blocks"}),
+    "OrdinalPerceptron": BuiltIn("estimators.ordinal", {"prank": {}}, _EXAMPLES | {"blocks", "checkpoints"}),
     "RankingPerceptron": BuiltIn(
-        "estimators.ranking_perceptron", {"ranking": {}}, frozenset({"streams", "groups", "numbers"})
+        "estimators.ranking_perceptron",
+        {"ranking": {}},
+        frozenset({"streams", "checkpoints", "groups", "numbers"}),
     ),
-    "MultilabelPerceptron": BuiltIn("estimators.multilabel", {}, _EXAMPLES),
+    "MultilabelPerceptron": BuiltIn("estimators.multilabel", {}, _EXAMPLES | {"checkpoints"}),
     "MultilayerPerceptron": BuiltIn(
         "networks.multilayer_perceptron", {"network": {}}, frozenset({"streams", "onnx"})
     ),
@@ -139,7 +142,7 @@ BUILT_IN = {
     "OnlineScaler": BuiltIn("estimators.online_scaler", {}, frozenset({"streams"})),
     "Probes": BuiltIn("probes.probes", {}),
     "AdaptiveFilter": BuiltIn("estimators.adaptive_filter", {}, frozenset({"streams", "numbers"})),
-    "SequencePerceptron": BuiltIn("sequences.estimator", {}, _TRACED),
+    "SequencePerceptron": BuiltIn("sequences.estimator", {}, _TRACED | {"checkpoints"}),
 }
 """The learners of this package by class name. This is said nowhere else: a class takes it by `built_in`."""
 

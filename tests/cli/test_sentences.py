@@ -109,6 +109,7 @@ def test_an_interrupted_tagger_is_saved(run, corpus, monkeypatch):
         ("train x.conllu -o m --label form", "both a feature and the label"),
         ("train x.conllu -o m --learner voted", "drop --learner"),
         ("train x.conllu -o m --scale", "drop --scale"),
+        ("train x.conllu -o m --workers 2", "drop --workers"),
         ("train x.conllu -o m --target upos", "holds sentences, which have no option --target. Drop --target."),
         ("train x.conllu -o m --set tol=1", "SequencePerceptron has no parameter tol"),
         ("train x.conllu -o m --set templates=null", "Leave templates out"),

@@ -129,8 +129,6 @@ def train(
             "online-scale": online_scale or None,
             "min-class": min_class,
             "probabilities": probabilities,
-            "checkpoint": checkpoint,
-            "resume": resume or None,
             "dask": address,
             "workers": workers,
         }

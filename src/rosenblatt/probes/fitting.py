@@ -97,9 +97,16 @@ class _SetsFit(VectorFit):
         yield stretch, float(len(stretch.log.at))
 
 
-def fit_sets(device: str, plan: VectorPlan, start: State) -> VectorRun:
-    """Train a hyperplane for each label."""
-    return with_engine(device, lambda engine: _SetsFit(plan, start, engine).run(), VectorFit(plan, start).run)
+def fit_sets(
+    device: str, plan: VectorPlan, start: State, keeper: object, otherwise: Callable[[], VectorRun]
+) -> VectorRun:
+    """Train a hyperplane for each label; `otherwise` trains them on the CPU."""
+
+    def train(engine: Engine) -> VectorRun:
+        _refuse((keeper is not None, "runs with a checkpoint"))
+        return _SetsFit(plan, start, engine).run()
+
+    return with_engine(device, train, otherwise)
 
 
 # Classes

@@ -163,7 +163,7 @@ class SentenceTraining(Training):
 
     def _require_options_of_sentences(self) -> None:
         """Refuse what only tables have."""
-        for name in ("scale", "probabilities", "checkpoint", "resume"):
+        for name in ("scale", "probabilities"):
             if getattr(self, name) not in (None, False) or (name == "scale" and self.scale is not None):
                 raise ParameterError(f"Sentences train a {TAGGER}, which has no {name}. Drop {name}.")
         if self.learner not in (None, "averaged") and type(self.learner).__name__ != TAGGER:
@@ -177,7 +177,7 @@ class SentenceTraining(Training):
 
     def learn(self) -> None:
         """Train on the sentences that are not held out."""
-        self.estimator.fit(*self._trained_on())
+        self.estimator.fit(*self._trained_on(), **self.saving)
 
     def _trained_on(self) -> tuple[list[Any], list[Any]]:
         return [self.X[i] for i in self.kept], [self.y[i] for i in self.kept]
@@ -209,7 +209,7 @@ class SentenceTraining(Training):
             "held_out": self.holdout,
             "all_data": _fingerprint(self.X, self.y) if held else None,  # with the sentences held out
         }
-        return TrainingResult(model, Preparation(), summary, provenance)
+        return TrainingResult(model, Preparation(), summary, provenance, None, self.checkpoint)
 
 
 def open_annotated(

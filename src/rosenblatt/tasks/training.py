@@ -281,7 +281,7 @@ def fit_prepared(estimator: Any, blocks: Any, groups: ArrayLike | None = None, *
     else:
         batch: Batch = blocks.whole
         own = {"qid": groups} if takes_groups(estimator) else {}
-        estimator.fit(batch.native(), batch.classes[batch.codes], **own)
+        estimator.fit(batch.native(), batch.classes[batch.codes], **own, **checkpoints)
 
 
 def unscaled(estimator: Any, done: Transformation) -> Transformation:
