@@ -120,8 +120,8 @@ def checkpoints(name, path):
     X, y = rows_of(name)
     if name == "SequencePerceptron":
         y = [[str(rng.integers(3)) for _ in each] for each in y]
-    elif isinstance(y, np.ndarray):
-        y = rng.permutation(y)
+    else:
+        y = [y[k] for k in rng.permutation(len(y))]
     data = (MemoryBlocks(as_batch(X, y), np.array([0, 15, 40])),) if fit.__name__ == "fit_blocks" else (X, y)
     fit(made(name, max_iter=2), *data, checkpoint=path)
     assert path.exists()

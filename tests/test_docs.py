@@ -146,12 +146,18 @@ def test_the_page_on_large_files_and_the_help_name_the_learners_of_the_registry(
     """The registry lists learners of other packages too, if a test before has registered some."""
     page = (ROOT / "docs" / "learn" / "larger_than_memory.md").read_text(encoding="utf-8")
     told = re.search(
-        r"The learners (.*?) learn from\s+files of any size; all of these but (.*?) keep", page, re.DOTALL
+        r"The learners (.*?) learn from\s+files of any size. All of these keep checkpoints, and so do (.*?)\.",
+        page,
+        re.DOTALL,
     )
     named = [re.findall(r"`([\w-]+)`", part) for part in told.groups()]
     ours = [name for entry in BUILT_IN.values() for name in entry.commands]
     assert named[0] == [name for name in able("blocks") if name in ours]
-    assert set(named[0]) - set(named[1]) == {name for name in able("checkpoints") if name in ours}
+    assert {*named[0], *named[1]} == {name for name in able("checkpoints") if name in ours}
+    page = (ROOT / "docs" / "do" / "resume.md").read_text(encoding="utf-8")
+    told = re.search(r"## Which learners\n(.*?)```", page, re.DOTALL)[1]
+    classes = {name for name, entry in BUILT_IN.items() if "checkpoints" in entry.abilities}
+    assert set(re.findall(r"`([A-Z]\w+)`", told)) == classes
     text = commands.get_command(None, "train").epilog
     told = re.search(r"^(.*?) learn from files of any size", text, re.MULTILINE)[1]
     assert [name for name in re.split(", | and ", told) if name in ours] == named[0]

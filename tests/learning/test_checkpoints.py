@@ -15,6 +15,7 @@ from rosenblatt.learning import checkpoint as module
 from rosenblatt.learning.checkpoint import fingerprint
 from rosenblatt.locking import hold_lock
 from rosenblatt.rows.batch import as_batch
+from rosenblatt.sequences.tagger_trace import replay_updates
 from rosenblatt.tables.blocks import MemoryBlocks
 from tests.shared.examples import examples
 from tests.shared.strategies import quietly
@@ -50,9 +51,18 @@ LEARNERS = {
         {"hash_bits": 4, "random_state": 3},
     ],
     rb.OrdinalPerceptron: [{}, {"average": True, "tol": 1e-9}, {"shuffle": False}],
-    rb.RankingPerceptron: [{}, {"average": True, "tol": 1e-9, "margin": 0.5}],
+    rb.RankingPerceptron: [
+        {},
+        {"n_iter_no_change": 2, "max_iter": 9},
+        {"average": True, "tol": 1e-9, "margin": 0.5},
+    ],
     rb.MultilabelPerceptron: [{}, {"rule": "arow", "average": True}, {"rule": "pa2"}],
-    rb.PassiveAggressiveRegressor: [{}, {"tol": None, "average": True}, {"loss": "squared_epsilon_insensitive"}],
+    rb.PassiveAggressiveRegressor: [
+        {},
+        {"n_iter_no_change": 2, "max_iter": 9},
+        {"tol": None, "average": True},
+        {"loss": "squared_epsilon_insensitive"},
+    ],
 }
 CASES = [(kind, parameters) for kind, several in LEARNERS.items() for parameters in several]
 NAMES = [f"{kind.__name__}-{'-'.join(map(str, parameters))}" for kind, parameters in CASES]
@@ -366,32 +376,32 @@ def test_a_trace_is_not_replayed_on_shorter_sentences():
         trace.replay([each[:1] for each in X], [each[:1] for each in y])
 
 
-@pytest.mark.parametrize("size", [1, 16])
-def test_ctrl_c_replays_what_came_after_the_last_copy(monkeypatch, size):
+@pytest.mark.parametrize("copied", [3, 2, 0])
+def test_ctrl_c_replays_what_came_after_the_last_copy(monkeypatch, copied):
     """Whatever was copied, the tagger is that of the completed passes."""
+    data = rows_of(rb.SequencePerceptron)
+    expected = fit(made(rb.SequencePerceptron, max_iter=3), data)
+    mistakes, stops = expected.mistakes_per_pass_, expected.trace_.log.stop
+    size = {3: 1, 2: int(stops[mistakes[:2].sum() - 1]), 0: 10**9}[copied]
     monkeypatch.setattr("rosenblatt.sequences.tagger_fit.REPLAYED_TOKENS", size)
     monkeypatch.setattr("rosenblatt.sequences.tagger_fit.WEIGHTS_A_TOKEN", 10**9)
     monkeypatch.setattr("rosenblatt.sequences.tagger_fit.SENTENCES_AT_ONCE", 10)
     replayed = []
-    plain = rb.sequences.tagger_fit.replay_updates
 
     def replay(rows, codes, steps, log, stop, state, visits, first=0):
         replayed.append(stop - first)
-        return plain(rows, codes, steps, log, stop, state, visits, first)
-
-    monkeypatch.setattr("rosenblatt.sequences.tagger_fit.replay_updates", replay)
-    data = rows_of(rb.SequencePerceptron)
+        return replay_updates(rows, codes, steps, log, stop, state, visits, first)
 
     def interrupt(report):
         if report.epoch == 3:
             raise KeyboardInterrupt
 
+    monkeypatch.setattr("rosenblatt.sequences.tagger_fit.replay_updates", replay)
     model = made(rb.SequencePerceptron, callbacks=[interrupt])
     with pytest.raises(KeyboardInterrupt):
         fit(model, data)
-    assert told(model)[:2] == told(fit(made(rb.SequencePerceptron, max_iter=3), data))[:2]
-    mistakes = model.mistakes_per_pass_
-    assert replayed == [0 if size == 1 else mistakes[2]]
+    assert told(model)[:2] == told(expected)[:2]
+    assert replayed == [sum(mistakes[copied:])]
 
 
 def test_a_gpu_keeps_no_checkpoint(tmp_path, monkeypatch):

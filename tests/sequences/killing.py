@@ -35,7 +35,7 @@ class Tagging(Work):
 
     def _trained(self, **settings: object) -> bytes:
         """Return all of a tagger as bytes."""
-        tagger = rb.SequencePerceptron(templates="words", max_iter=40, **self.parameters)
+        tagger = rb.SequencePerceptron(templates="words", max_iter=400, **self.parameters)
         tagger.fit(self.X, self.y, **settings)
         state, told = tagger._state, [tagger.stop_reason_, tagger.mistakes_per_pass_.tolist()]
         arrays = state.w, state.u, state.t, state.tu, *tagger.trace_.log
