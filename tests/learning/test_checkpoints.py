@@ -96,11 +96,11 @@ def told(model):
 
 
 @contextmanager
-def cut_after(writes):
+def cut_after(writes, at_once=21):
     """Let a fit write so many checkpoints, some of them within passes, and then cut it short."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "CHECKPOINT_SECONDS", 0.0)
-        patch.setattr("rosenblatt.learning.one_vector.UPDATES_AT_ONCE", 21)
+        patch.setattr("rosenblatt.learning.one_vector.UPDATES_AT_ONCE", at_once)
         patch.setattr("rosenblatt.sequences.tagger_fit.SENTENCES_AT_ONCE", 10)
         CutAfter(patch, writes)
         yield
@@ -160,14 +160,16 @@ def test_ranks_in_blocks_go_on_without_reading_what_was_visited(tmp_path, parame
 
     blocks = Watched(as_batch(X, y), np.array([0, 9, 10, 24]))
     expected = told(quietly(made(rb.OrdinalPerceptron, **parameters).fit_blocks, blocks))
-    for writes in range(1, 12):
+    begun = set()
+    for writes in range(1, 24):  # six in each pass, most of them within blocks
         path = tmp_path / f"c{writes}"
-        with cut_after(writes), pytest.raises(CutError):
+        with cut_after(writes, at_once=5), pytest.raises(CutError):
             quietly(made(rb.OrdinalPerceptron, **parameters).fit_blocks, blocks, checkpoint=path)
         read.clear()
         model = made(rb.OrdinalPerceptron, **parameters)
         assert told(quietly(model.fit_blocks, blocks, checkpoint=path, resume=True)) == expected
-        assert read[0] == 3 - (writes % 3)
+        begun.add(read[0])
+    assert begun == {1, 2, 3}
 
 
 def test_a_fit_and_blocks_of_the_same_rows_are_different_fits(tmp_path):
@@ -191,13 +193,10 @@ def test_more_passes_may_be_allowed(tmp_path, kind):
 @FIRST
 def test_a_seed_that_was_drawn_is_kept(tmp_path, kind):
     data, path = rows_of(kind), tmp_path / "c"
-    fit(made(kind, max_iter=2, random_state=None), data, checkpoint=path)
-    saved = path.read_bytes()
-    ends = []
-    for _ in range(2):
-        path.write_bytes(saved)
-        ends.append(told(fit(made(kind, random_state=None), data, checkpoint=path, resume=True)))
-    assert ends[0] == ends[1]
+    whole, begun, other = (np.random.default_rng(seed) for seed in (7, 7, 99))
+    fit(made(kind, max_iter=2, random_state=begun), data, checkpoint=path)
+    model = fit(made(kind, random_state=other), data, checkpoint=path, resume=True)
+    assert told(model) == told(fit(made(kind, random_state=whole), data))
 
 
 @FIRST

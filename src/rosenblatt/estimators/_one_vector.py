@@ -130,7 +130,8 @@ class OneVector(Declared, ReadsTables, BaseEstimator):  # type: ignore[misc]
                 order = make_order("shuffle" if self.shuffle else "cyclic", n_visits, drawn.seed, drawn.made)
 
                 def parts(epoch: int, made: int) -> list[Part]:
-                    return [Part(features, targets, order.visits(epoch)[made:], loss)]
+                    visits: Any = order.visits(epoch)
+                    return [Part(features, targets, visits[made:], loss)]
 
                 with self._plan(n_visits, parts, features, known) as plan:
                     run = self._trained(plan, drawn)

@@ -197,8 +197,8 @@ class Checkpoint:
 
     def _codec(self) -> Record:
         seed, held_out = Count(0, 2**64 - 1), Maybe(Array(dtypes=(np.int64,)))
-        parts = {"identity": IDENTITY, "seed": seed, "held_out": held_out, "snapshot": self.snapshot}
-        return Record(Saved, parts)
+        parts: dict[str, Codec] = {"identity": IDENTITY, "seed": seed, "held_out": held_out}
+        return Record(Saved, parts | {"snapshot": self.snapshot})
 
     def _write(self, loop: Any) -> None:
         context = Context()
@@ -226,7 +226,7 @@ class Checkpoint:
             require(
                 document.get("checkpoint") == CHECKPOINT_FORMAT, f"it does not have format {CHECKPOINT_FORMAT}"
             )
-            fit = document.get("fit")
+            fit: Any = document.get("fit")
             require(isinstance(fit, dict), "it does not say which fit it is of")
             known = strict_json(IDENTITY.decode(fit.get("identity"), "fit.identity", Context(tensors)))
             require(isinstance(known, dict), "it does not say which fit it is of")
