@@ -406,7 +406,7 @@ def test_ctrl_c_replays_what_came_after_the_last_copy(monkeypatch, copied):
 def test_a_gpu_keeps_no_checkpoint(tmp_path, monkeypatch):
     from rosenblatt.probes import fitting
 
-    monkeypatch.setattr(fitting, "with_engine", lambda device, train, otherwise, user: train(None))
+    monkeypatch.setattr(fitting, "with_engine", lambda device, train, otherwise: train(None))
     model = made(rb.MultilabelPerceptron, device="cuda")
     with pytest.raises(DeviceError, match="A GPU trains no runs with a checkpoint"):
         fit(model, rows_of(rb.MultilabelPerceptron), checkpoint=tmp_path / "c")
