@@ -145,6 +145,10 @@ def test_the_architecture_names_files_that_exist():
 def test_the_help_names_the_learners_of_the_registry():
     """The registry lists learners of other packages too, if a test before has registered some."""
     ours = [name for entry in BUILT_IN.values() for name in entry.commands]
+    page = (ROOT / "docs" / "do" / "resume.md").read_text(encoding="utf-8")
+    told = re.search(r"## Which learners\n(.*?)```", page, re.DOTALL)[1]
+    classes = {name for name, entry in BUILT_IN.items() if "checkpoints" in entry.abilities}
+    assert set(re.findall(r"`([A-Z]\w+)`", told)) == classes
     text = commands.get_command(None, "train").epilog
     told = re.search(r"^(.*?) learn from files of any size", text, re.MULTILINE)[1]
     able_to = [name for name in able("blocks") if name in ours]

@@ -877,6 +877,7 @@ WAYS_OUT = {
     "random_state": "set_params(random_state=0)",
     "order": "set_params(order='shuffle')",
     "kernel": "a value of rosenblatt.kernels, such as RBF(0.5), in place of the function",
+    "learning_rate": "set_params(learning_rate='optimal'), which changes no weight",
 }
 """For parameters that may hold what no file can, what to use instead."""
 

@@ -63,13 +63,14 @@ class Learner:
     commands : mapping of str to mapping
         Its names on the command line, each with the parameters that the name fixes.
     abilities : frozenset of str
-        ``"streams"``: it has `partial_fit`. ``"examples"``: it has `learn_one` and `predict_one`. ``"blocks"``: it
-        has `fit_blocks`, so that data need not fit into memory. ``"checkpoints"``: `fit_blocks` can go on from a
-        checkpoint. ``"mixing"``: `rosenblatt.distributed.fit` takes it. ``"serves"``: a server goes on with it,
-        row by row. ``"linear"``: it predicts by hyperplanes alone, and its state includes
-        `learning.linear.HYPERPLANES`. ``"traces"``: it has `trace_`.
-        ``"onnx"``: `to_onnx` takes it. ``"groups"``: `fit` takes the group of each row as `qid`, and rows are
-        ranked by what `predict` returns. ``"numbers"``: its targets are numbers, not classes.
+        ``"streams"``: it has `partial_fit`. ``"examples"``: it has `learn_one` and `predict_one`.
+        ``"blocks"``: it has `fit_blocks`, so that data need not fit into memory. ``"checkpoints"``: a fit
+        can go on from a checkpoint, by `fit_blocks` or, where there is none, by `fit`. ``"mixing"``:
+        `rosenblatt.distributed.fit` takes it. ``"serves"``: a server goes on with it, row by row.
+        ``"linear"``: it predicts by hyperplanes alone, and its state includes
+        `learning.linear.HYPERPLANES`. ``"traces"``: it has `trace_`. ``"onnx"``: `to_onnx` takes it.
+        ``"groups"``: `fit` takes the group of each row as `qid`, and rows are ranked by what `predict`
+        returns. ``"numbers"``: its targets are numbers, not classes.
     titles : mapping of str to str
         What people call it by each of its command names; by default they are shown as they are.
     """
@@ -163,19 +164,22 @@ BUILT_IN = {
     "PassiveAggressiveRegressor": BuiltIn(
         "estimators.passive_aggressive",
         {"pa-regressor": {}},
-        _EXAMPLES | {"numbers"},
+        _EXAMPLES | {"checkpoints", "numbers"},
         {"pa-regressor": "Passive-aggressive regression"},
     ),
     "OrdinalPerceptron": BuiltIn(
-        "estimators.ordinal", {"prank": {}}, _EXAMPLES | {"blocks"}, {"prank": "Ordered classes, PRank"}
+        "estimators.ordinal",
+        {"prank": {}},
+        _EXAMPLES | {"blocks", "checkpoints"},
+        {"prank": "Ordered classes, PRank"},
     ),
     "RankingPerceptron": BuiltIn(
         "estimators.ranking_perceptron",
         {"ranking": {}},
-        frozenset({"streams", "groups", "numbers"}),
+        frozenset({"streams", "checkpoints", "groups", "numbers"}),
         {"ranking": "Ranking perceptron"},
     ),
-    "MultilabelPerceptron": BuiltIn("estimators.multilabel", {}, _EXAMPLES),
+    "MultilabelPerceptron": BuiltIn("estimators.multilabel", {}, _EXAMPLES | {"checkpoints"}),
     "MultilayerPerceptron": BuiltIn(
         "networks.multilayer_perceptron",
         {"network": {}},
@@ -194,7 +198,7 @@ BUILT_IN = {
     "OnlineScaler": BuiltIn("estimators.online_scaler", {}, frozenset({"streams"})),
     "Probes": BuiltIn("probes.probes", {}),
     "AdaptiveFilter": BuiltIn("estimators.adaptive_filter", {}, frozenset({"streams", "numbers"})),
-    "SequencePerceptron": BuiltIn("sequences.estimator", {}, _TRACED),
+    "SequencePerceptron": BuiltIn("sequences.estimator", {}, _TRACED | {"checkpoints"}),
 }
 """The learners of this package by class name. This is said nowhere else: a class takes it by `built_in`."""
 

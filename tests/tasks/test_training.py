@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
 
@@ -20,7 +21,11 @@ from rosenblatt.cli.options import NAMED
 from rosenblatt.cli.train import train as command_of_train
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.registry import BUILT_IN, able, able_in_words
+from rosenblatt.rows.batch import as_batch
+from rosenblatt.tables.blocks import MemoryBlocks
+from rosenblatt.tables.collect import measure
 from rosenblatt.tables.reading import Options
+from rosenblatt.tables.scaling import Transformation
 from rosenblatt.tasks import training
 
 
@@ -400,3 +405,20 @@ def test_warnings_come_after_what_is_measured(tmp_path, monkeypatch):
     monkeypatch.undo()
     with pytest.warns(ConvergenceWarning, match="No hyperplane separates these rows"):
         rb.train(path, "perceptron")
+
+
+@pytest.mark.parametrize("layout", [np.asarray, csr_array])
+def test_rows_are_prepared_a_block_at_a_time_to_be_judged(layout):
+    """A copy of all rows would take as much memory again."""
+    X = np.random.default_rng(0).standard_normal((400_000, 3))
+    batch = as_batch(layout(X), X[:, 0] > 0)
+    how = Transformation.of(measure(MemoryBlocks(batch)), fill=False, scale=True)
+    sizes = []
+
+    def answer(features):
+        sizes.append(features.n_rows)
+        return features.native().sum(axis=1)
+
+    found = training.answers(answer, how, batch)
+    assert max(sizes) < batch.n_rows
+    assert found.tolist() == answer(how.features(batch)).tolist()

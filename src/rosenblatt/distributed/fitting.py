@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from contextlib import nullcontext
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, TypeVar
@@ -27,14 +26,13 @@ from rosenblatt.distributed.sources import (
     places_of,
     rows_on_workers,
 )
-from rosenblatt.estimators._fitting import Drawn, conclude, identity_of, make_plan, resume_run
+from rosenblatt.estimators._fitting import Drawn, Keeping, conclude, keeping, make_plan, open_run
 from rosenblatt.estimators.perceptron import Perceptron
 from rosenblatt.estimators.table_encoder import CHOSEN, TableEncoder, from_1, measure_features
 from rosenblatt.exceptions import ClusterError, Given, InputError, ModelFileError, ParameterError, ShapeError
 from rosenblatt.learning.checkpoint import Checkpoint, Saved, restore
 from rosenblatt.learning.state import Mixing, MixingWeights, fold_state
-from rosenblatt.locking import hold_lock
-from rosenblatt.parameters import check_choice, check_count, check_flag
+from rosenblatt.parameters import check_choice
 from rosenblatt.registry import abilities, classes_able
 from rosenblatt.rows.batch import require_two
 from rosenblatt.stopping import interruptible
@@ -132,16 +130,10 @@ def fit(
             )
         check_choice("mixing", mixing, ("uniform", "mistakes"))
         check_choice("by", by, ("partitions", "machines"))
-        check_flag("resume", resume)
-        every = check_count("every", every)
-        if checkpoint is None and resume:
-            raise ParameterError(
-                Given("resume", True) + " needs a checkpoint to continue from. Pass checkpoint=PATH."
-            )
         _require_possible(estimator, by)
-        blocks = X if isinstance(X, PartitionedBlocks) else partition(X, y, client=client, **options)
-        with nullcontext() if checkpoint is None else hold_lock(checkpoint):
-            _train(estimator, blocks, mixing, by == "machines", checkpoint, every, resume)
+        with keeping(checkpoint, every, resume) as kept:
+            blocks = X if isinstance(X, PartitionedBlocks) else partition(X, y, client=client, **options)
+            _train(estimator, blocks, mixing, by == "machines", kept)
     return estimator
 
 
@@ -191,9 +183,7 @@ def _train(
     blocks: PartitionedBlocks,
     mixing: Mixing,
     machines: bool,
-    checkpoint: str | os.PathLike[str] | None,
-    every: int,
-    resume: bool,
+    kept: Keeping | None,
 ) -> None:
     require_two(blocks.classes)
     if machines and (len(blocks.parts) > 1 or not blocks.known[0].in_memory or len(blocks.classes) < 3):
@@ -202,11 +192,7 @@ def _train(
             + " needs three classes or more, and all rows in the memory of each worker: one partition, "
             f"but there are {len(blocks.parts)}. Use by='partitions'."
         )
-    keeper, saved = None, None
-    if checkpoint is not None:
-        identity = identity_of(p, blocks) | {"mixing": mixing if len(blocks.parts) > 1 else "none"}
-        keeper = MixedCheckpoint(checkpoint, every, identity)
-        saved = resume_run(p, blocks, keeper) if resume else None
+    keeper, saved = open_run(p, blocks, kept, MixedCheckpoint, mixing=mixing if len(blocks.parts) > 1 else "none")
     redrawn = None if saved is None else Drawn(saved.seed, None)
     with make_plan(p, blocks, redrawn=redrawn, sparse=True) as planned_fit:
         plan, start, drawn = planned_fit
@@ -226,7 +212,7 @@ def _train(
         try:
             run = loop.run()
         except ClusterError as error:
-            raise _after(error, loop, checkpoint) from error
+            raise _after(error, loop, None if kept is None else kept.path) from error
     if blocks.scaling is not None:
         run = replace(run, state=fold_state(run.state, blocks.scaling))
     drawn = drawn._replace(passes=len(run.mistakes_per_pass))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -35,10 +36,11 @@ from rosenblatt.learning.state import State, is_wide
 from rosenblatt.learning.stream import Balance
 from rosenblatt.learning.trace import Detail, Trace
 from rosenblatt.learning.visitor import BlockVisitor, Visitor, hold_out
+from rosenblatt.locking import hold_lock
 from rosenblatt.loops.compilation import announce_compilation
 from rosenblatt.loops.order import Blockwise, Order, make_order
 from rosenblatt.loops.rules import Margins, Penalty, Rule, tie_shares
-from rosenblatt.parameters import is_kind
+from rosenblatt.parameters import check_count, check_flag, is_kind
 from rosenblatt.registry import name_of
 from rosenblatt.rows.batch import Batch, label_weights, require_some_weight, require_two, weights_by_count
 from rosenblatt.rows.labels import as_labels, list_classes
@@ -68,7 +70,10 @@ def require_cpu(device: str) -> None:
     """Require that a stream was not sent to a GPU."""
     if device == "cuda":
         raise ParameterError(
-            Given("device", "cuda") + " trains by fit alone. Learn chunks and examples with device='cpu'."
+            Given("device", "cuda")
+            + " trains by fit alone. Learn chunks and examples with "
+            + Remedy("device", "cpu")
+            + "."
         )
 
 
@@ -438,7 +443,7 @@ def require_possible(p: Any, blocks: Blocks, checkpoint: bool, before: Before | 
             "A checkpoint cannot be combined with an order given row by row. Use 'shuffle' or 'cyclic'."
         )
     if checkpoint and before is not None:
-        raise ParameterError("A checkpoint cannot be combined with warm_start=True. Drop one of them.")
+        raise warm_checkpoint()
     if scaled and before is not None:
         raise ParameterError(
             Given("warm_start", True)
@@ -447,8 +452,55 @@ def require_possible(p: Any, blocks: Blocks, checkpoint: bool, before: Before | 
         )
 
 
-def identity_of(p: Any, blocks: Blocks) -> dict[str, Any]:
-    """Return what must be the same for a fit to go on from a checkpoint."""
+def warm_checkpoint() -> ParameterError:
+    """Return the error for a checkpoint of a fit that goes on from the last one."""
+    return ParameterError("A checkpoint cannot be combined with warm_start=True. Drop one of them.")
+
+
+class Keeping(NamedTuple):
+    """The file that a fit keeps its state in, the passes between checkpoints, and whether to resume."""
+
+    path: str | os.PathLike[str]
+    every: int
+    resume: bool
+
+
+@contextmanager
+def keeping(checkpoint: str | os.PathLike[str] | None, every: int, resume: bool) -> Iterator[Keeping | None]:
+    """Check how a fit is to keep its state, and hold the lock of the file; yield None if it keeps none."""
+    check_flag("resume", resume)
+    every = check_count("every", every)
+    if checkpoint is None and resume:
+        raise ParameterError(Given("resume", True) + " needs a checkpoint to continue from. Pass checkpoint=PATH.")
+    if checkpoint is None:
+        yield None
+        return
+    with hold_lock(checkpoint):
+        yield Keeping(checkpoint, every, resume)
+
+
+def open_checkpoint(
+    p: Any, kept: Keeping | None, data: Callable[[], str], kind: type[Checkpoint] = Checkpoint, **more: Any
+) -> tuple[Any, Saved | None]:
+    """Return what writes the checkpoints of a fit, and what the file holds if the fit is resumed; None for none.
+
+    `data` returns a digest of the data, and `more` is what else must be the same.
+    """
+    if kept is None:
+        return None, None
+    checkpoint = kind(kept.path, kept.every, identity_of(p, data()) | more)
+    saved = checkpoint.read() if kept.resume else None
+    if saved is not None and (passes := len(saved.snapshot.visits_per_pass)) > p.max_iter:
+        raise ParameterError(
+            Given("max_iter", p.max_iter)
+            + f" has been passed already: the checkpoint {checkpoint.path} is of pass {passes}. Allow more, or "
+            "train from the beginning."
+        )
+    return checkpoint, saved
+
+
+def identity_of(p: Any, data: str) -> dict[str, Any]:
+    """Return what must be the same for a fit to go on from a checkpoint; `data` is a digest."""
     try:
         release = version("rosenblatt")
     except PackageNotFoundError:
@@ -457,31 +509,26 @@ def identity_of(p: Any, blocks: Blocks) -> dict[str, Any]:
     if not isinstance(values.get("random_state"), int | np.integer):
         values.pop("random_state", None)  # what was drawn is in the checkpoint
     shown = {name: repr(value) for name, value in values.items()}
-    return {"version": release, "learner": name_of(p), "parameters": shown, "data": blocks.identity}
+    return {"version": release, "learner": name_of(p), "parameters": shown, "data": data}
 
 
-def resume_run(p: Any, blocks: Blocks, checkpoint: Checkpoint) -> Saved | None:
-    """Return what a checkpoint holds, if it is there and its run may go on."""
-    saved = checkpoint.read()
+def open_run(
+    p: Any, blocks: Blocks, kept: Keeping | None, kind: type[Checkpoint] = Checkpoint, **more: Any
+) -> tuple[Any, Saved | None]:
+    """Return the checkpoint of a fit on labelled rows, as `open_checkpoint` does; require that it fits them."""
+    checkpoint, saved = open_checkpoint(p, kept, lambda: blocks.identity, kind, **more)
     if saved is None:
-        return None
-    passes = len(saved.snapshot.visits_per_pass)
-    if passes > p.max_iter:
-        raise ParameterError(
-            Given("max_iter", p.max_iter)
-            + f" has been passed already: the checkpoint {checkpoint.path} is of pass "
-            f"{passes}. Allow more, or train from the beginning."
-        )
+        return checkpoint, None
     rows = saved.held_out
     fits = rows is None or (rows.size and 0 <= rows[0] and rows[-1] < blocks.n_rows and (np.diff(rows) > 0).all())
     if not fits or (rows is None) == p.early_stopping:
         raise ModelFileError(f"The checkpoint {checkpoint.path} holds out other rows. Remove it, and train again.")
     mistakes = saved.snapshot.mistakes
-    if mistakes is not None and not ((mistakes.index >= 0) & (mistakes.index < blocks.n_rows)).all():
+    if mistakes is not None and not (mistakes.index < blocks.n_rows).all():
         raise ModelFileError(
             f"The checkpoint {checkpoint.path} has mistakes beyond the last row. Remove it, and train again."
         )
-    return saved
+    return checkpoint, saved
 
 
 def require_same_problem(p: Any, data: Batch | Blocks, scheme: Scheme) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterable
 from typing import Any, Self
 
@@ -11,7 +12,7 @@ from sklearn.utils import ClassifierTags
 
 from rosenblatt.codecs import StateSchema, require
 from rosenblatt.estimators._fitting import require_cpu, require_same_classes
-from rosenblatt.estimators._one_vector import VECTOR, VECTOR_FIT, OneVector, finite, without_run
+from rosenblatt.estimators._one_vector import VECTOR, VECTOR_FIT, Beginning, OneVector, finite, without_run
 from rosenblatt.exceptions import LabelError, ShapeError
 from rosenblatt.learning.linear import LABELS, loop_scores
 from rosenblatt.learning.one_vector import VectorPlan, VectorRun
@@ -227,7 +228,16 @@ class MultilabelPerceptron(OneVector):
         tags.target_tags.single_output = False
         return tags
 
-    def fit(self, X: MatrixLike, y: ColumnLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ColumnLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        checkpoint: str | os.PathLike[str] | None = None,
+        every: int = 1,
+        resume: bool = False,
+    ) -> Self:
         """Train until a stopping rule ends it.
 
         Parameters
@@ -238,8 +248,11 @@ class MultilabelPerceptron(OneVector):
             The labels of each row: a column for each label, or the set of its labels.
         sample_weight : array-like or None
             Multiplies the step of each row, or C, or divides r.
+        checkpoint, every, resume
+            As in `Perceptron.fit_blocks`: where to save the state of training, after how many passes, and whether
+            to continue from there.
         """
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, checkpoint, every, resume)
 
     def partial_fit(
         self,
@@ -310,10 +323,11 @@ class MultilabelPerceptron(OneVector):
         self._require_fitted("classes_")
         return read_only(self._classes)
 
-    def _trained(self, plan: VectorPlan, start: State) -> VectorRun:
+    def _trained(self, plan: VectorPlan, drawn: Beginning) -> VectorRun:
         if self.device == "cpu":
-            return super()._trained(plan, start)
-        run: VectorRun = find("probes.fitting").fit_sets(self.device, plan, start)
+            return super()._trained(plan, drawn)
+        fit_sets = find("probes.fitting").fit_sets
+        run: VectorRun = fit_sets(self.device, plan, drawn.start, drawn.keeper, lambda: drawn.loop(plan).run())
         return run
 
     def _start(self, n_features: int, known: dict[str, Any]) -> State:

@@ -76,6 +76,8 @@ class PointsMessage(PageMessage):
     X: list[list[float]] | None = None
     y: list[int] = field(default_factory=list)
     labels: list[str] = field(default_factory=list)
+    features: list[str] = field(default_factory=list)
+    """The names of the columns, which warnings use; none means numbers."""
 
     plane: Plane | None = None
     """Where the page shows what a model predicts."""

@@ -99,6 +99,13 @@ class TaggerSummary(ShowsText):
             lines.append(f"{count(self.held_out.n_sentences, 'held-out sentence')}: {_rates(self.held_out)}")
         return "\n".join(lines)
 
+    def _html_parts(self) -> tuple[object, ...]:
+        parts: list[object] = [*str(self).splitlines()]
+        if self.held_out is not None:
+            _, *held_out = self.held_out._html_parts()
+            parts += ["held-out sentences:", *held_out]
+        return tuple(parts)
+
     def details(self) -> str:
         """Return all that is known about the training, as text."""
         return str(self)
@@ -170,7 +177,7 @@ class SentenceTraining(Training):
 
     def learn(self) -> None:
         """Train on the sentences that are not held out."""
-        self.estimator.fit(*self._trained_on())
+        self.estimator.fit(*self._trained_on(), **self.saving)
 
     def _trained_on(self) -> tuple[list[Any], list[Any]]:
         return [self.X[i] for i in self.kept], [self.y[i] for i in self.kept]
@@ -202,7 +209,7 @@ class SentenceTraining(Training):
             "held_out": self.holdout,
             "all_data": _fingerprint(self.X, self.y) if held else None,  # with the sentences held out
         }
-        return TrainingResult(model, Preparation(), summary, provenance)
+        return TrainingResult(model, Preparation(), summary, provenance, None, self.checkpoint)
 
 
 def open_annotated(

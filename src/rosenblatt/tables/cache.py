@@ -56,6 +56,7 @@ from rosenblatt.tables.blocks import (
     Blocks,
     Bytes,
     Change,
+    Identity,
     pieces,
     stored_arrays,
 )
@@ -362,7 +363,7 @@ class CachedBlocks(Blocks):
         The file.
     stamp : mapping
         What the stamp of the file must be.
-    identity : str or None
+    identity : str, callable or None
         Tells this data from other data; None takes the fingerprint.
     descriptor : int or None
         Reads the file, if this process wrote it; others must belong to this user. It is closed with the blocks.
@@ -374,7 +375,7 @@ class CachedBlocks(Blocks):
     """
 
     def __init__(
-        self, path: Path, stamp: Mapping[str, Any], identity: str | None, descriptor: int | None = None
+        self, path: Path, stamp: Mapping[str, Any], identity: Identity, descriptor: int | None = None
     ) -> None:
         self.path = path
         try:

@@ -33,7 +33,9 @@ from rosenblatt.parameters import UNUSED, TrainingArguments, learned, positional
 from rosenblatt.registry import able_in_words, name_of
 from rosenblatt.rooms import find
 from rosenblatt.rows.batch import Batch
+from rosenblatt.rows.features import Features
 from rosenblatt.rows.labels import encode_labels
+from rosenblatt.rows.memory import require_memory
 from rosenblatt.rows.pairs import PairEvaluation, as_groups
 from rosenblatt.tables.blocks import Blocks, MemoryBlocks
 from rosenblatt.tables.collect import collect, mark_gaps, measure, transform_blocks, weigh
@@ -41,7 +43,7 @@ from rosenblatt.tables.data_file import closed_on_error
 from rosenblatt.tables.file_source import Source
 from rosenblatt.tables.online_scaling import Figures, OnlineScaling
 from rosenblatt.tables.preparation import Preparation, encoding_of
-from rosenblatt.tables.recipe import Recipe
+from rosenblatt.tables.recipe import Recipe, TableRecipe
 from rosenblatt.tables.scaling import Transformation, Weighting
 from rosenblatt.tasks.data import (
     Log,
@@ -280,7 +282,7 @@ def fit_prepared(estimator: Any, blocks: Any, groups: ArrayLike | None = None, *
     else:
         batch: Batch = blocks.whole
         own = {"qid": groups} if takes_groups(estimator) else {}
-        estimator.fit(batch.native(), batch.classes[batch.codes], **own)
+        estimator.fit(batch.native(), batch.classes[batch.codes], **own, **checkpoints)
 
 
 def unscaled(estimator: Any, done: Transformation) -> Transformation:
@@ -305,7 +307,7 @@ def evaluate_predictions(
     groups: ArrayLike | None = None,
 ) -> Evaluation | RegressionEvaluation | PairEvaluation:
     """Compare predictions with labels, for all classes of the batch, or with numbers."""
-    labels = EstimatorPredictor(estimator, batch.names).predict(before.features(batch))
+    labels = answers(EstimatorPredictor(estimator, batch.names).predict, before, batch)
     if takes_groups(estimator):
         return PairEvaluation.of(batch.classes[batch.codes], labels, groups)
     if is_regression(estimator):
@@ -316,7 +318,16 @@ def evaluate_predictions(
 
 def decision_of(estimator: Any, before: Transformation, batch: Batch) -> Floats:
     """Return the decision scores of rows."""
-    return np.asarray(EstimatorPredictor(estimator, batch.names).decision(before.features(batch)), np.float64)
+    return np.asarray(answers(EstimatorPredictor(estimator, batch.names).decision, before, batch), np.float64)
+
+
+def answers(answer: Callable[[Features], NDArray[Any]], before: Transformation, batch: Batch) -> NDArray[Any]:
+    """Return the answers about all rows, which are prepared a block at a time: a copy of all would take memory."""
+    if not any(before.steps):
+        return answer(batch)
+    before.require_width(batch.n_features)
+    blocks = MemoryBlocks(batch)
+    return np.concatenate([answer(part) for part in blocks.walk(range(blocks.n_blocks), before.into)])
 
 
 def calibrate_by_folds(
@@ -349,6 +360,8 @@ def calibrate_by_folds(
 
 # Training in five steps, which tables and sentences share: `train`.
 
+COPIES_TO_SCALE = 3
+"""How many copies of rows there are while an online scaler scales them: as arrays, filled and scaled."""
 _SHOWN = ("preparation", "summary", "provenance", "calibration")
 
 
@@ -586,7 +599,7 @@ def train(
         Whether to standardise the numbers of a table, or to divide sparse features by their deviations. The
         weights of linear models are turned into weights of the original features afterwards. None: yes for tables,
         no for sparse files and worked examples such as ``@xor``. "online" puts an `OnlineScaler` before the
-        learner, which goes on learning means and deviations in a server; it takes tables of numbers alone.
+        learner, which goes on learning means and deviations in a server; it takes numbers and categories.
     holdout : float or None
         The share of each class that is not trained on, to measure the model; of all rows in a regression, of all
         groups in a ranking, and of all sentences. All rows are then kept in memory.
@@ -675,6 +688,7 @@ class TableTraining(Training):
     blocks: Any = learned()
     groups: Any = None
     online: OnlineScaling | None = None
+    densified: bool = False
     held: Batch | None = None
     held_groups: Any = None
     all_data: str | None = None
@@ -756,17 +770,32 @@ class TableTraining(Training):
     def _prepare_online(self, recipe: Recipe | None, fill: bool) -> None:
         """Scale rows by an online scaler that has met all of them; the weights stay those of scaled rows."""
         before = preparation(self.blocks, recipe, fill=fill, scale=False)
-        filled = transform_blocks(self.blocks, *before).whole
-        if filled is None or isinstance(filled.rows, CSR):
+        filled: Batch = transform_blocks(self.blocks, *before).whole  # type: ignore[assignment]  # all in memory
+        self.densified = isinstance(filled.rows, CSR)
+        if self.densified and (not isinstance(recipe, TableRecipe) or recipe.texts or recipe.hashed):
             raise ParameterError(
                 "An online scaler needs a number for every feature, but these rows are sparse: they have words or "
-                "categories, or come from a sparse file. Use a table of numbers alone, or another way to scale."
+                "hashed columns, or come from a sparse file. Ignore such columns, or use "
+                + Remedy("scale", True)
+                + "."
             )
+        filled = self._as_scaled(filled)
         self.online = OnlineScaling(True, True, Figures.of(filled.n_features), filled.names)
         self.online.learn(filled.rows)
         batch = replace(filled, rows=self.online.scale(filled.rows))
         self.prepared = MemoryBlocks(batch, self.blocks.boundaries, facts=self.blocks.facts)
         self.before = before._replace(scaling=self.online.as_scaling())
+
+    def _as_scaled(self, batch: Batch) -> Batch:
+        """Return rows in the layout that is scaled: categories become arrays for an online scaler."""
+        if not self.densified:
+            return batch
+        require_memory(
+            f"{batch.n_rows:,} rows of {batch.n_features:,} features as arrays, which an online scaler needs,",
+            COPIES_TO_SCALE * 8 * batch.n_rows * batch.n_features,
+            "Ignore columns with many categories, train on fewer rows, or use " + Remedy("scale", True) + ".",
+        )
+        return replace(batch, rows=batch.native().toarray())
 
     def _hold_out(self, share: float) -> None:
         blocks, groups = self.blocks, self.groups
@@ -793,9 +822,10 @@ class TableTraining(Training):
             calibration = calibrate_by_folds(again, blocks, self.probabilities, size, **how)
         trained_on = held_out = None
         if blocks.whole is not None:
-            trained_on = evaluate_predictions(estimator, left, blocks.whole, groups=self.groups)
+            whole = self._as_scaled(blocks.whole)
+            trained_on = evaluate_predictions(estimator, left, whole, groups=self.groups)
         if self.held is not None:
-            held_out = evaluate_predictions(estimator, left, self.held, groups=self.held_groups)
+            held_out = evaluate_predictions(estimator, left, self._as_scaled(self.held), groups=self.held_groups)
         summary = TrainingSummary.of(
             self.name,
             estimator,
@@ -820,6 +850,8 @@ class TableTraining(Training):
         if self.online is not None:
             left = left._replace(scaling=None)
         encoding = encoding_of(recipe, left, blocks.names, blocks.n_features)
+        if encoding is not None and self.densified:
+            encoding = replace(encoding, parameters=encoding.encoder_parameters | {"sparse_output": False})
         done = Preparation(tuple(step for step in (encoding, self.online) if step is not None))
         if self.source.options is not None and self.source.options.vocabulary is None:
             done = with_largest_words(done, estimator)
