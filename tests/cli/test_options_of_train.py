@@ -19,7 +19,7 @@ TABLE = "a,b,day,kind,text,label\n" + "".join(
 NUMBERS = "a,b,label\n" + "".join(f"{k % 7},{k % 5},{'yes' if k % 7 > 3 else 'no'}\n" for k in range(60))
 HOW_IT_IS_SAID = {"path", "as_json", "quiet", "verbose", "debug", "jobs"}
 """Options of all commands, which change nothing about a model."""
-REFUSED, TAKEN = "refused", "taken"
+REFUSED, TAKEN, KEPT = "refused", "taken", "keeps a checkpoint, which is gone when training ends"
 
 # Of each option: what is typed, and what becomes of it for sentences and for a table with the learner voted.
 OPTIONS = {
@@ -31,8 +31,8 @@ OPTIONS = {
     "probabilities": ("--probabilities sigmoid", REFUSED, TAKEN),
     "label": ("--label xpos", TAKEN, "sentences"),
     "columns": ("--columns form,xpos --label upos", TAKEN, REFUSED),
-    "every": ("--checkpoint 1", REFUSED, REFUSED),
-    "resume": ("--resume", REFUSED, REFUSED),
+    "every": ("--checkpoint 1", KEPT, REFUSED),
+    "resume": ("--checkpoint 1 --resume", KEPT, REFUSED),
     "memory": ("--memory 5", REFUSED, REFUSED),
     "cache": ("--cache rows.cache", REFUSED, REFUSED),
     "no_cache": ("--no-cache", REFUSED, REFUSED),
@@ -110,6 +110,9 @@ def judge(run, folder, data, typed, expected):
         assert {path.name for path in folder.iterdir()} == files
         return
     assert with_it.code == 0, with_it
+    if expected == KEPT:
+        assert ("there is no checkpoint" in with_it.err) is ("--resume" in typed)
+        return
     _, usual = trained(run, folder, *data)
     assert usual is not None
     assert model != usual
