@@ -36,7 +36,7 @@ from rosenblatt.certify.simplex import Meeting
 from rosenblatt.certify.ties import MAX_TIDY_INTEGER, by_single_features, tidy_factor
 from rosenblatt.certify.ties import ties as facial_reduction
 from rosenblatt.certify.time_limit import Clock, Unsettled
-from rosenblatt.exceptions import DataTypeError, ParameterError, ShapeError, TrivialSeparationWarning
+from rosenblatt.exceptions import DataTypeError, Given, ParameterError, ShapeError, TrivialSeparationWarning
 from rosenblatt.parameters import CertifyArguments
 from rosenblatt.rooms import find
 from rosenblatt.rows.batch import Batch, as_batch
@@ -134,7 +134,7 @@ def certify(
         resolve_threads(n_jobs)
     if proof == "verdict" and (ties or multiclass == "direct"):
         other = "ties=True" if ties else "multiclass='direct'"
-        raise ParameterError(f"proof='verdict' cannot be combined with {other}. Use proof='exact'.")
+        raise ParameterError(Given("proof", "verdict") + f" cannot be combined with {other}. Use proof='exact'.")
     sentences = y is not None and _are_sentences(X, y)
     if options and y is not None and not sentences:
         raise TypeError(f"certify() got an unexpected keyword argument {next(iter(options))!r}")
@@ -393,7 +393,8 @@ def _normal(guess: Any, batch: Batch) -> Floats:
         raise ShapeError(f"guess has shape {w.shape}, but ({batch.n_features},) is needed: one for each feature.")
     if len(batch.classes) > 2:
         raise ParameterError(
-            f"guess is one normal vector, but y has {len(batch.classes)} classes. Leave it out, or keep two."
+            f"guess is one normal vector, but y has {len(batch.classes)} classes. Leave it out, or keep two.",
+            parameter="guess",
         )
     return w
 

@@ -252,7 +252,9 @@ def certify(
         if k == 1:
             return pair(0, None)
         if guess is not None:
-            raise ParameterError(f"guess is one hyperplane, but there are {k} classes. Leave it out.")
+            raise ParameterError(
+                f"guess is one hyperplane, but there are {k} classes. Leave it out.", parameter="guess"
+            )
         names = blocks.classes.tolist()
         return ClassTables(
             {(names[a], names[c]): pair(a, c) for a, c in combinations(range(k), 2)},
@@ -462,7 +464,8 @@ def _hyperplane(guess: Any, blocks: PartitionedBlocks, bias: bool) -> tuple[tupl
     coef, intercept = np.atleast_2d(guess.coef_), np.atleast_1d(guess.intercept_)
     if coef.shape != (1, blocks.n_features):
         raise ParameterError(
-            f"guess has weights of shape {coef.shape}, but (1, {blocks.n_features}) is needed. Leave it out."
+            f"guess has weights of shape {coef.shape}, but (1, {blocks.n_features}) is needed. Leave it out.",
+            parameter="guess",
         )
     b = Fraction(float(intercept[0])) if bias else Fraction(0)
     return tuple(Fraction(float(value)) for value in coef[0]), b

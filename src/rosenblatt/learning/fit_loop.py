@@ -47,6 +47,8 @@ S = TypeVar("S", bound=Carried)
 R = TypeVar("R")
 V = TypeVar("V", bound=Sized)
 
+Keeper: TypeAlias = Callable[[Any], None]
+
 
 class Complete(NamedTuple, Generic[S]):
     """The last completed pass: one value, so that Ctrl-C cannot fall between its parts."""
@@ -68,10 +70,12 @@ class FitLoop(ABC, Generic[S, R, V]):
         A copy of it, which training changes.
     tol : float
         The fall of the validation error that counts as one.
+    keeper : callable or None
+        Called with this object between steps and after passes, to write checkpoints.
     """
 
-    def __init__(self, plan: Any, start: S, state: S, tol: float = 0.0) -> None:
-        self.plan, self.start, self.state = plan, start, state
+    def __init__(self, plan: Any, start: S, state: S, tol: float = 0.0, keeper: Keeper | None = None) -> None:
+        self.plan, self.start, self.state, self.keeper = plan, start, state, keeper
         self.complete = Complete(start, 0)
         self.spare: S | None = None
         self.best = start  # by validation
@@ -137,7 +141,9 @@ class FitLoop(ABC, Generic[S, R, V]):
         return reason
 
     def _keep(self) -> None:
-        """Write a checkpoint, where there are any: called between steps and between passes."""
+        """Write a checkpoint if there are any: called between steps and between passes."""
+        if self.keeper is not None:
+            self.keeper(self)
 
     def note_complete(self, epoch: int) -> None:
         """Remember the state after a completed pass.
@@ -204,13 +210,13 @@ class PerceptronFit(FitLoop[State, PerceptronRun, Any]):
     start : State
         Where training begins.
     keeper : callable or None
-        Called with this object between stretches and after passes, to write checkpoints.
+        As in `FitLoop`.
     """
 
     def __init__(self, visitor: Visitor, start: State, keeper: Keeper | None = None) -> None:
         plan = visitor.plan
-        super().__init__(plan, start, visitor.state, plan.tol or 0.0)
-        self.visitor, self.keeper = visitor, keeper
+        super().__init__(plan, start, visitor.state, plan.tol or 0.0, keeper)
+        self.visitor = visitor
         self.recorder = Recorder(plan.trace, plan.most_mistakes)
         self.cycles: Cycles | None = None
         self.proof: Any | None = None
@@ -273,7 +279,7 @@ class PerceptronFit(FitLoop[State, PerceptronRun, Any]):
     def _keep(self) -> None:
         if self.keeper is not None:
             self.visitor.gather()
-            self.keeper(self)
+        super()._keep()
 
     def _end_pass(self, epoch: int, visits: Any) -> StopReason | None:
         if self.visitor.settled:
@@ -488,9 +494,6 @@ class PerceptronFit(FitLoop[State, PerceptronRun, Any]):
             zero=plan.zero,
             cut=recorder.cut,
         )
-
-
-Keeper: TypeAlias = Callable[[PerceptronFit], None]
 
 
 def wrong_rows(batch: Batch, scores: Floats, plan: Plan) -> NDArray[np.bool_]:
