@@ -32,7 +32,7 @@ OPTIONS = {
     "label": ("--label xpos", TAKEN, "sentences"),
     "columns": ("--columns form,xpos --label upos", TAKEN, REFUSED),
     "every": ("--checkpoint 1", KEPT, REFUSED),
-    "resume": ("--checkpoint 1 --resume", KEPT, REFUSED),
+    "resume": ("--resume", KEPT, REFUSED),
     "memory": ("--memory 5", REFUSED, REFUSED),
     "cache": ("--cache rows.cache", REFUSED, REFUSED),
     "no_cache": ("--no-cache", REFUSED, REFUSED),

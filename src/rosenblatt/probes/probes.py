@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from rosenblatt.certify.problem import Direction, SeparationProblem
-from rosenblatt.certify.separability import cover_probability
+from rosenblatt.certify.problem import Direction, SeparationProblem, cover_probability
 from rosenblatt.certify.sides import bias_of
 from rosenblatt.certify.verdict import verdict
 from rosenblatt.codecs import Array, Count, Maybe, Record, Several, StateSchema, Text, require
