@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from itertools import accumulate
 from pathlib import Path
 from statistics import median
-from textwrap import fill, shorten
+from textwrap import fill, wrap
 from typing import Any
 
 import matplotlib as mpl
@@ -15,7 +16,6 @@ mpl.use("Agg")
 
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
-from matplotlib.patheffects import withStroke
 
 from benchmarks import results
 from benchmarks.results import Row
@@ -25,6 +25,8 @@ DOCS = Path(__file__).parents[1] / "docs"
 PAGE = DOCS / "look_up" / "benchmarks.md"
 HEADINGS = ("workload", "peer", "peer takes", "we take", "ratio")
 DETAILS = ("row", "target", "of read limit", "models", "date")
+BAR, LINE = 0.27, 0.19
+"""Heights in inches: of a bar with its surroundings, and of a line of its name."""
 TEXT = {"workload", "peer", "row", "target", "models", "date"}
 SAME_OBJECTIVE = ", to the peer's objective"
 """What ends the names of rows that charts leave out: the row before shows the same data."""
@@ -98,23 +100,25 @@ def charted(rows: list[Row]) -> list[Row]:
 
 
 def chart(rows: list[Row]) -> Figure:
-    """Draw the ratios of a chapter on a logarithmic axis: a bar for each row, its name above it."""
+    """Draw the ratios of a chapter on a logarithmic axis: a bar for each row, its name above it.
+
+    The figure is narrow, so that its letters can be read on a phone.
+    """
     shown = charted(rows)
-    figure, ax = plt.subplots(figsize=(7.2, 0.9 + 0.44 * len(shown)), layout="constrained")
-    places = range(len(shown), 0, -1)
+    names = [wrap(f"{row.workload}  ·  {row.peer}".replace("$", r"\$"), 62) for row in shown]
+    tops = list(accumulate((BAR + LINE * len(name) for name in names), initial=0.0))
+    figure, ax = plt.subplots(figsize=(5.6, 0.75 + tops[-1]), layout="constrained")
+    places = [top + LINE * len(name) + BAR / 2 for top, name in zip(tops, names, strict=False)]
     colours = [style.POSITIVE if row.ratio >= 1 else style.NEGATIVE for row in shown]
-    ax.barh(places, [row.ratio - 1 for row in shown], left=1, color=colours, height=0.36)
+    ax.barh(places, [row.ratio - 1 for row in shown], left=1, color=colours, height=0.6 * BAR)
     low, high = min(row.ratio for row in shown), max(row.ratio for row in shown)
-    ax.set(xscale="log", xlim=(min(0.4, low / 1.6), max(3, high * 2)), ylim=(0.4, len(shown) + 0.85))
-    halo = [withStroke(linewidth=3, foreground=style.PAPER)]
-    for place, row in zip(places, shown, strict=True):
-        name = f"{row.workload}  ·  {row.peer}".replace("$", r"\$")
-        above: dict[str, Any] = {"xytext": (0, 5.5), "textcoords": "offset points", "fontsize": 10}
-        ax.annotate(shorten(name, 88), (ax.get_xlim()[0], place), **above, va="bottom", path_effects=halo)
-        at = {"xytext": (4, 0), "textcoords": "offset points", "va": "center", "fontsize": 10}
+    ax.set(xscale="log", xlim=(min(0.4, low / 1.6), max(3, high * 2.5)), ylim=(tops[-1], 0))
+    for top, place, row, name in zip(tops, places, shown, names, strict=False):
+        ax.annotate("\n".join(name), (ax.get_xlim()[0], top + 0.04), va="top", fontsize=10)
+        ax.vlines(1, place - 0.45 * BAR, place + 0.45 * BAR, color=style.INK, linewidth=0.9)
+        at: dict[str, Any] = {"xytext": (4, 0), "textcoords": "offset points", "va": "center", "fontsize": 10}
         ax.annotate(f"{row.ratio:.3g}×", (max(row.ratio, 1), place), weight="bold", **at)
     ax.xaxis.set_major_formatter(lambda ratio, _: f"{ratio:g}×")
-    ax.axvline(1, color=style.INK, linewidth=0.9, zorder=0)
     style.tidy(ax, "how many times as fast as the peer", "")
     ax.set_yticks([])
     ax.spines["left"].set_visible(False)

@@ -35,6 +35,7 @@ html_favicon = html_logo = "_static/mark.svg"
 html_sidebars = {"do/lab": []}
 html_css_files = ["rosenblatt.css"]
 html_js_files = ["rosenblatt.js"]
+html_context = {"default_mode": "auto"}
 html_theme_options = {
     "logo": {"text": "rosenblatt"},
     "navbar_start": ["navbar-logo", "version"],

@@ -1,24 +1,30 @@
 """Look for a wrong verdict: adversarial problems, decided in floats with bounds, and by an exact oracle.
 
     python scripts/attack_verdicts.py            # 100,000 problems, some minutes
-    python scripts/attack_verdicts.py 1000 --seed 7
+    python scripts/attack_verdicts.py 1000 --seed 7 --output counts.json
 
 Kinds: integers full of ties, hulls that touch, values one rounding apart, equal rows, rows on a line, values near
-the ends of floats, nearly singular columns, one-hot columns, single precision. Problems this small would be
-decided exactly at once; here, floats get each of them first. Prints the counts; exits with 1 at a wrong answer.
+the ends of floats, nearly singular columns, one-hot columns, single precision, sums that are 0 up to a rounding.
+One problem in fifty has 80 to 400 rows and up to 15 features; half of these are sparse, and most have zeros.
+Problems this small would be decided exactly at once; here, floats get each of them first. The oracle is exact and
+knows nothing of floats; of large problems it judges the rows that are said to contradict each other, and a plane
+by its sides. Prints the counts, and writes them as JSON; exits with 1 at a wrong answer.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
+from scipy.sparse import csr_array
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -154,15 +160,64 @@ def decided(problem: SeparationProblem) -> str:
     return "inseparable" if isinstance(found, Meeting | Contradiction) else "separable"
 
 
+def large(kind: str, r: np.random.Generator, *, bias: bool) -> tuple[str, str]:
+    """Decide a problem of 80 to 400 rows as fits do; return the answer, and the truth about it."""
+    d = int(r.integers(2, 16))
+    X, y = KINDS[kind](r, int(r.integers(80, 401)), d)
+    if r.random() < 0.6:
+        X = np.where(r.random(X.shape) < r.choice([0.1, 0.3, 0.6]), X, 0.0)
+    if r.random() < 0.5:
+        with np.errstate(all="ignore"):
+            y = labels(r, X)
+    if (y == y[0]).all():
+        y[0] = -y[0]
+    sparse = r.random() < 0.5
+    problem = SeparationProblem(as_rows(csr_array(X) if sparse else X), y, bias=bias)
+    margins = y * (X @ r.standard_normal(d)) if r.random() < 0.5 else None
+    with patch.object(deciding, "SMALL_VALUES", 0), np.errstate(all="ignore"):
+        found = deciding.decide_in_floats(problem, Clock(None), margins=margins)
+    if isinstance(found, deciding.Plane):
+        rows, answer = np.arange(len(X)), "separable"
+    else:
+        rows, answer = found.rows, "inseparable"
+    told = truth(X[rows], y[rows], found, bias=bias)
+    if isinstance(found, Contradiction) and found.spanning and told != "overlap":
+        told = f"{told}, though these rows are said to span all features"
+    return answer, told
+
+
+def truth(X: Floats, y: Floats, found: deciding.Plane | Meeting | Contradiction, *, bias: bool) -> str:
+    """Return what is exactly true of some rows: of a plane by its sides, else by the exact oracle."""
+    if not isinstance(found, deciding.Plane):
+        return oracle.decide(oracle.Problem(X.astype(float).tolist(), y.astype(int).tolist(), bias))
+    problem = SeparationProblem(as_rows(X), y, bias=bias)
+    v = problem.original(found.v.integers, found.v.power)
+    b = found.b * (1 if bias else 0)
+    right = all(
+        side * (sum(Fraction(value) * weight for value, weight in zip(row, v, strict=True)) + b) > 0
+        for row, side in zip(X.tolist(), y.astype(int).tolist(), strict=True)
+    )
+    return "separable" if right else "not shown by this plane"
+
+
 def attack(
-    count: int, seed: int = 0, *, whole: float = 0.1, kinds: Sequence[str] = tuple(KINDS)
+    count: int, seed: int = 0, *, whole: float = 0.1, larger: float = 0.02, kinds: Sequence[str] = tuple(KINDS)
 ) -> tuple[Counter[tuple[str, str]], list[str]]:
-    """Decide problems; return counts by kind and answer, and the wrong ones in words. A share goes all the way."""
+    """Decide problems; return counts by kind and answer, and the wrong ones in words.
+
+    Shares of them go all the way, and have many rows.
+    """
     counts: Counter[tuple[str, str]] = Counter()
     wrong = []
     for k in range(count):
         r = np.random.default_rng([seed, k])
         kind = kinds[k % len(kinds)]
+        if r.random() < larger and kind != "near":  # which has few rows
+            found, is_so = large(kind, r, bias=bool(r.random() < 0.7))
+            counts[f"{kind}, 80 to 400 rows", found] += 1
+            if found not in (is_so, "inseparable" if is_so in ("overlap", "quasi") else ""):
+                wrong.append(f"problem {k} of seed {seed} ({kind}, large): {found}, but it is {is_so}")
+            continue
         d = int(r.integers(1, 6))
         X, y = KINDS[kind](r, int(r.integers(d + 2, 6 * d + 8)), d)
         if (y == y[0]).all():
@@ -185,17 +240,22 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("count", type=int, nargs="?", default=100_000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--output", type=Path, help="a JSON file for the counts")
     given = parser.parse_args()
     began = time.process_time()
     counts, wrong = attack(given.count, given.seed)
-    for kind in KINDS:
+    for kind in sorted({kind for kind, _ in counts}):
         told = ", ".join(f"{counts[kind, each]:,} {each}" for each in ("separable", "inseparable", "undecided"))
-        print(f"{kind:>10}: {told}")
+        print(f"{kind:>26}: {told}")
     decided_ = sum(counts.values()) - sum(number for (_, found), number in counts.items() if found == "undecided")
     print(
         f"{given.count:,} problems, {decided_:,} decided, {len(wrong)} wrong, {time.process_time() - began:.0f} s"
     )
     print("\n".join(wrong[:20]))
+    if given.output is not None:
+        answers = {f"{kind}: {found}": number for (kind, found), number in sorted(counts.items())}
+        record = {"problems": given.count, "seed": given.seed, "decided": decided_, "wrong": wrong, **answers}
+        given.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     return 1 if wrong else 0
 
 

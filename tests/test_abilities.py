@@ -18,7 +18,7 @@ from rosenblatt.lab.page_server import _page_for
 from rosenblatt.lab.questions import RunMessage
 from rosenblatt.lab.replies import Answers
 from rosenblatt.learning.linear import HYPERPLANES
-from rosenblatt.registry import BUILT_IN, Ability, able, class_of, command, declaration_of
+from rosenblatt.registry import BUILT_IN, Ability, able, class_of, command, declaration_of, title_of
 from rosenblatt.rows.batch import as_batch
 from rosenblatt.tables.blocks import MemoryBlocks
 
@@ -112,14 +112,23 @@ def blocks(name):
 
 def checkpoints(name, path):
     """A fit goes on from a checkpoint, to the bits of one that was not interrupted."""
-    if "checkpoint" not in inspect.signature(getattr(class_of(name), "fit_blocks", lambda: None)).parameters:
+    cls = class_of(name)
+    fit = getattr(cls, "fit_blocks", None) or getattr(cls, "fit", lambda: None)
+    if "checkpoint" not in inspect.signature(fit).parameters:
         return False
     rng = np.random.default_rng(1)
-    rows = MemoryBlocks(as_batch(rng.standard_normal((60, 3)), rng.integers(2, size=60)), np.array([0, 30, 60]))
-    made(name, max_iter=2).fit_blocks(rows, checkpoint=path)
+    X, y = rows_of(name)
+    if name == "SequencePerceptron":
+        y = [[str(rng.integers(3)) for _ in each] for each in y]
+    else:
+        y = [y[k] for k in rng.permutation(len(y))]
+    data = (MemoryBlocks(as_batch(X, y), np.array([0, 15, 40])),) if fit.__name__ == "fit_blocks" else (X, y)
+    fit(made(name, max_iter=2), *data, checkpoint=path)
     assert path.exists()
-    resumed = made(name, max_iter=5).fit_blocks(rows, checkpoint=path, resume=True)
-    assert resumed.coef_.tobytes() == made(name, max_iter=5).fit_blocks(rows).coef_.tobytes()
+    resumed = fit(made(name, max_iter=5), *data, checkpoint=path, resume=True)
+    whole = fit(made(name, max_iter=5), *data)
+    assert resumed.n_iter_ == whole.n_iter_ > 2
+    assert resumed._state.w.tobytes() == whole._state.w.tobytes()
     return True
 
 
@@ -171,7 +180,7 @@ def onnx(name):
     try:
         graph = rb.to_onnx(fitted(name))
     except ParameterError as error:
-        return "has no ONNX graph: only linear models and MultilayerPerceptron have one" not in str(error)
+        return "has no ONNX graph" not in str(error)
     session = runtime.InferenceSession(graph.SerializeToString())
     found = session.run(None, {session.get_inputs()[0].name: X})[0]
     assert found.ravel().tolist() == fitted(name).predict(X).tolist()
@@ -202,11 +211,53 @@ PROBES = {each.__name__: each for each in (streams, examples, blocks, linear, tr
 
 
 def test_every_ability_has_a_probe():
-    assert {*PROBES, "checkpoints", "mixing"} == set(get_args(Ability))
+    assert {*PROBES, "checkpoints", "mixing", "serves"} == set(get_args(Ability))
     assert {name for name, entry in BUILT_IN.items() if "onnx" in entry.abilities} == {
         "MultilayerPerceptron",
         *(name for name, entry in BUILT_IN.items() if "linear" in entry.abilities),
     }  # as messages and pages say
+
+
+def classes_named(text):
+    return {name for name in BUILT_IN if re.search(rf"\b{name}\b", text)}
+
+
+@pytest.mark.parametrize(("function", "ability"), [("to_onnx", "onnx"), ("fit", "mixing")])
+def test_docstrings_name_the_learners_with_an_ability(function, ability):
+    if function == "fit":
+        pytest.importorskip("distributed")
+    doc = inspect.getdoc(rb.to_onnx if function == "to_onnx" else rb.distributed.fit)
+    _, section = doc.split("----------\n", 1)
+    able_there = {name for name, entry in BUILT_IN.items() if ability in entry.abilities}
+    assert (
+        classes_named(section.split("\npath :")[0].split("Its parameters mean")[0]) - {"OnlineScaler"}
+        == able_there
+    )
+
+
+def serves(name, path):
+    """A server goes on with it, row by row."""
+    served = pytest.importorskip("rosenblatt.server.served_model")
+    if not hasattr(class_of(name), "predict"):
+        return False
+    rb.save(made(name, **({"budget": 8} if name == "KernelPerceptron" else {})).fit(*rows_of(name)), path)
+    try:
+        served.read_learner(path)
+    except ParameterError as error:
+        told = str(error).partition("Serve a")[2]
+        return classes_named(told) != {each for each in BUILT_IN if "serves" in BUILT_IN[each].abilities}
+    return True
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_a_learner_is_served_if_it_declares_it(name, tmp_path):
+    assert serves(name, tmp_path / "m") == ("serves" in BUILT_IN[name].abilities)
+
+
+def test_every_learner_has_a_title():
+    for entry in BUILT_IN.values():
+        assert entry.titles.keys() == entry.commands.keys()
+    assert title_of("careful") == "careful"
 
 
 @pytest.mark.parametrize("ability", PROBES)

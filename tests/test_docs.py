@@ -142,19 +142,24 @@ def test_the_architecture_names_files_that_exist():
         assert (ROOT / name).exists() or (ROOT / "src" / "rosenblatt" / name).exists(), name
 
 
-def test_the_page_on_large_files_and_the_help_name_the_learners_of_the_registry():
+def test_the_help_names_the_learners_of_the_registry():
     """The registry lists learners of other packages too, if a test before has registered some."""
-    page = (ROOT / "docs" / "learn" / "larger_than_memory.md").read_text(encoding="utf-8")
-    told = re.search(
-        r"The learners (.*?) learn from\s+files of any size; all of these but (.*?) keep", page, re.DOTALL
-    )
-    named = [re.findall(r"`([\w-]+)`", part) for part in told.groups()]
     ours = [name for entry in BUILT_IN.values() for name in entry.commands]
-    assert named[0] == [name for name in able("blocks") if name in ours]
-    assert set(named[0]) - set(named[1]) == {name for name in able("checkpoints") if name in ours}
+    page = (ROOT / "docs" / "do" / "resume.md").read_text(encoding="utf-8")
+    told = re.search(r"## Which learners\n(.*?)```", page, re.DOTALL)[1]
+    classes = {name for name, entry in BUILT_IN.items() if "checkpoints" in entry.abilities}
+    assert set(re.findall(r"`([A-Z]\w+)`", told)) == classes
     text = commands.get_command(None, "train").epilog
     told = re.search(r"^(.*?) learn from files of any size", text, re.MULTILINE)[1]
-    assert [name for name in re.split(", | and ", told) if name in ours] == named[0]
+    able_to = [name for name in able("blocks") if name in ours]
+    assert [name for name in re.split(", | and ", told) if name in ours] == able_to
+
+
+def test_what_follows_from_the_registry_is_written():
+    """Run `python scripts/learners.py --write`."""
+    learners = pytest.importorskip("scripts.learners", reason="the sdist does not hold scripts/")
+    for path, text in learners.pages().items():
+        assert path.read_text("utf-8") == text, path
 
 
 def test_memory_that_is_not_enough_is_answered_with_the_learners_of_the_registry(capsys, monkeypatch):

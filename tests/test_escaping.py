@@ -3,15 +3,15 @@
 import re
 import sys
 import warnings
+from dataclasses import dataclass
 from html.parser import HTMLParser
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import rosenblatt as rb
-from rosenblatt.escaping import Html, html_bar, html_card, html_table, html_text
+from rosenblatt.escaping import Html, ShowsText, html_bar, html_card, html_table, html_text
 
 HOSTILE = '<script>alert("x")</script>&\x1b[1m'
 X, Y = rb.datasets.load_six_points()
@@ -72,6 +72,16 @@ def results():
     yield "training", rb.train(frame.assign(label=hostile), target="label")
     yield "summary", rb.train("@six-points").summary
     yield "folds", rb.evaluate_folds("averaged", "@iris", folds=2)
+    direct = rb.certify(np.vstack([X, X + 9]), [*hostile, *["third"] * 6], multiclass="direct")
+    yield "direct", direct
+    yield "undecided", rb.certify(*rb.datasets.make_separable(400, 9, margin=1e-3, seed=0), time_limit=1e-9)
+    tagged = [[(HOSTILE, "DET"), ("dog", "NOUN")], [("dogs", "NOUN"), ("bark", "VERB")]]
+    tagger = rb.train(tagged)
+    yield "tagger", tagger
+    yield "tagger summary", tagger.summary
+    yield "tags", tagger.summary.trained_on
+    probes = rb.Probes().fit(X, [[label] for label in Y])
+    yield "probes", probes.table()
     regression = rb.PassiveAggressiveRegressor(max_iter=500).fit(X, X[:, 0])
     yield "numbers", rb.evaluate(regression, X, X[:, 0])
 
@@ -89,11 +99,42 @@ def test_every_result_shows_itself_and_no_markup_of_the_data(name):
     assert len(words) >= 3
 
 
-@pytest.mark.parametrize("name", [name for name in RESULTS if name != "explanation"])
+@pytest.mark.parametrize("name", RESULTS)
 def test_without_html_ipython_shows_the_text_of_print(name):
-    printed = []
-    RESULTS[name]._repr_pretty_(SimpleNamespace(text=printed.append), False)
-    assert printed == [str(RESULTS[name])]
+    formatters = pytest.importorskip("IPython.core.formatters", reason="IPython is not installed")
+    assert formatters.PlainTextFormatter()(RESULTS[name]) == str(RESULTS[name])
+
+
+def test_every_class_of_results_has_its_own_text_for_ipython():
+    """Also those with slots, which a decorator makes twice."""
+
+    @dataclass(frozen=True, slots=True)
+    class Twice(ShowsText):
+        n: int
+
+        def __str__(self):
+            return f"twice {self.n}"
+
+    class Own(Twice):
+        def _repr_pretty_(self, printer, cycle):
+            printer.text("own")
+
+    formatters = pytest.importorskip("IPython.core.formatters", reason="IPython is not installed")
+    shown = formatters.PlainTextFormatter()
+    assert (shown(Twice(3)), shown(Own(3))) == ("twice 3", "own")
+    assert all("_repr_pretty_" in vars(kind) for kind in below(ShowsText))
+
+
+def below(kind):
+    for each in kind.__subclasses__():
+        yield each
+        yield from below(each)
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_titles_are_words(name):
+    title = re.search("<strong>(.*?)</strong>", RESULTS[name]._repr_html_())[1]
+    assert not re.match("[A-Z][a-z]+[A-Z]", title)
 
 
 def test_an_evaluation_shows_the_same_figures_as_its_text():

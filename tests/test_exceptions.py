@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import rosenblatt as rb
-from rosenblatt import exceptions, registry
+from rosenblatt import exceptions, parameters, registry
 from rosenblatt.cli.options import as_option, in_options
 from rosenblatt.exceptions import (
     ClusterError,
@@ -141,7 +141,30 @@ CASES = {
         None,
         None,
     ),
-    "parameter": (fit(learner=rb.Perceptron(eta0=0.0)), "eta0=0.0 must be a finite number above 0.", None, None),
+    "parameter": (
+        fit(learner=rb.Perceptron(order="random", shuffle=False)),
+        "order='random' contradicts shuffle=False. Drop one of them.",
+        "--order random contradicts shuffle=False. Drop one of them.",
+        {"detail": 'order="random" contradicts shuffle=False. Drop one of them.', "parameter": "order"},
+    ),
+    "parameter.range": (
+        fit(learner=rb.Perceptron(eta0=0.0)),
+        "eta0=0.0 must be a finite number above 0.",
+        "--eta0 0.0 must be a finite number above 0.",
+        {"parameter": "eta0"},
+    ),
+    "parameter.type": (
+        fit(learner=rb.Perceptron(fit_intercept="no")),
+        "fit_intercept='no' must be True or False.",
+        "--set fit_intercept=no must be True or False.",
+        {"detail": 'fit_intercept="no" must be True or False.', "parameter": "fit_intercept"},
+    ),
+    "parameter.unused": (
+        lambda folder: rb.train([["a"]], memory=5),
+        "memory is for …",
+        "--memory is for …",
+        {"parameter": "memory"},
+    ),
     "missing-room": (fail(MissingRoomError("This installation has no server.")), "This …", None, None),
     "undecided": (fail(UndecidedError("Allow more time.")), "Allow more time.", None, None),
     "storage": (fail(StorageError("The disk is full.")), "The disk is full.", None, None),
@@ -370,6 +393,7 @@ def codes_in_the_sources():
             given += node.args[2:3] if getattr(node.func, "id", "") == "Problem" else []
             found |= {each.value for each in given if isinstance(each, ast.Constant) and each.value is not None}
     classes = [each for _, each in inspect.getmembers(exceptions, inspect.isclass)]
+    found |= {parameters.TYPE, parameters.RANGE, parameters.UNUSED}
     return found | {each.code for each in classes if issubclass(each, RosenblattError)}
 
 
@@ -412,6 +436,8 @@ def test_three_renderings(code, tmp_path):
         assert fits(found, value) if name == "detail" else found == value, name
     again = pickle.loads(pickle.dumps(error))
     assert (str(again), again.code, again.remedies) == (str(error), code, error.remedies)
+    assert (again.parameter, again.row) == (error.parameter, error.row)
+    assert repr(again.value) == repr(error.value)
 
 
 @pytest.mark.parametrize("status", OF_REQUESTS)
@@ -426,23 +452,23 @@ def test_renderings_of_requests(status):
 
 def remedies_in_the_sources():
     """Return the parameters that remedies name, and the learners."""
-    parameters, learners = set(), set()
+    named, learners = set(), set()
     for path in PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Remedy":
                 name, *value = [each.value for each in node.args if isinstance(each, ast.Constant)] or [None]
-                parameters.add(name)
+                named.add(name)
                 learners |= set(value[:1]) if name == "learner" else set()
-    return parameters - {None}, learners
+    return named - {None}, learners
 
 
 def test_every_remedy_can_be_taken():
     """A parameter is an option, or a parameter of a learner; a learner can be named."""
-    parameters, learners = remedies_in_the_sources()
-    assert len(parameters) > 30
+    named, learners = remedies_in_the_sources()
+    assert len(named) > 30
     assert learners <= set(registry.commands())
     of_learners = {name for each in registry.BUILT_IN for name in getattr(rb, each)._get_param_names()}
-    no_options = {name for name in parameters if as_option(name).startswith("--set ")}
+    no_options = {name for name in named if as_option(name).startswith("--set ")}
     assert no_options <= of_learners
 
 

@@ -24,6 +24,7 @@ WITHOUT_A_MODULE = {
     "interrupts",
     "killed",
     "notebooks",
+    "new_rule",
     "package",
     "release",
     "supply_chain",

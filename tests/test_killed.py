@@ -10,6 +10,6 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are killed after os.fork, which this system lacks")
-@pytest.mark.parametrize("room", ["cli", "models", "tables"])
+@pytest.mark.parametrize("room", ["cli", "models", "sequences", "tables"])
 def test_kill_dash_nine(room, tmp_path):
     survives(f"tests.{room}.killing", tmp_path)

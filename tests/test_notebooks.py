@@ -2,7 +2,10 @@
 
 import ast
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -60,3 +63,56 @@ def test_a_notebook_that_asks_the_network_fails(tmp_path):
     (tmp_path / "asks.ipynb").write_text(json.dumps(made), encoding="utf-8")
     with pytest.raises(AssertionError, match="must not reach"):
         run_notebooks.run("asks", tmp_path)
+
+
+SHOWN = {  # the last line of a cell, and words that its plain text has
+    "model": "Perceptron(",
+    "model.trace_": "mistakes",
+    "rb.certify(X, y)": "Separable",
+    "rb.certify(*rb.datasets.load_xor())": "Inseparable",
+    "rb.certify(X, [0, 1, 2] * 2)": "not separable",
+    "rb.bounds(X, y, model=model)": "at most",
+    "rb.evaluate(model, X, y)": "accuracy",
+    "rb.evaluate_folds('averaged', '@iris', folds=2)": "2 folds",
+    "rb.train('@iris')": "averaged: 150 rows",
+    "rb.train('@iris').summary": "averaged: 150 rows",
+    "rb.train([[('the', 'DET'), ('dog', 'NOUN')], [('dogs', 'NOUN'), ('bark', 'VERB')]])": "tagger: 2 sentences",
+    "rb.explain(model, X[:2])": "contribution",
+    "rb.explain(model, X)[1]": "contribution",
+    "rb.lab(model, X, y)": "LabView",
+    "rb.plot.animate(model, X, y, 'run.gif')": "run.gif",
+}
+EXECUTE = """
+import sys
+import nbformat
+from nbclient import NotebookClient
+
+notebook = nbformat.read(sys.argv[1], 4)
+NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
+nbformat.write(notebook, sys.argv[1])
+"""
+
+
+@pytest.mark.slow
+def test_every_result_is_shown_as_html_and_as_readable_text(tmp_path):
+    nbformat = pytest.importorskip("nbformat")
+    pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
+    first = (
+        "import warnings; import rosenblatt as rb; warnings.simplefilter('ignore')\n"
+        "X, y = rb.datasets.load_six_points(); model = rb.Perceptron(order='cyclic').fit(X, y)"
+    )
+    cells = [nbformat.v4.new_code_cell(source) for source in (first, *SHOWN)]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "shown.ipynb")
+    environment = os.environ | {"JUPYTER_PLATFORM_DIRS": "1", "IPYTHONDIR": str(tmp_path / "ipython")}
+    command = [sys.executable, "-c", EXECUTE, "shown.ipynb"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    _, *made = nbformat.read(tmp_path / "shown.ipynb", 4).cells
+    for cell in made:
+        [data] = [each["data"] for each in cell["outputs"] if each["output_type"] == "execute_result"]
+        text = data["text/plain"]
+        assert SHOWN[cell["source"]] in text, text
+        assert not re.search(r"array\(|Fraction\(|<rosenblatt|object at 0x", text), text
+        assert re.search("<(div|iframe|img)", data["text/html"]), cell["source"]
+        assert not re.search(r"(src|href)=.?https?:", data["text/html"]), cell["source"]

@@ -76,7 +76,7 @@ def test_negative_numbers_count_from_all_cores(monkeypatch):
 
 @pytest.mark.parametrize("bad", [0, 1.5, "2", True, None])
 def test_other_values_are_refused(bad):
-    with pytest.raises(ParameterError, match=r"n_jobs is .*-1 for all cores"):
+    with pytest.raises(ParameterError, match=r"n_jobs=.*-1 for all cores"):
         resolve_threads(bad)
 
 

@@ -13,6 +13,16 @@ const WIDTHS = [390, 1280, 1920];
 const button = (page, name) => page.getByRole("button", { name, exact: false }).first().click();
 const example = (page, name) => page.getByRole("button", { name, exact: true }).click();
 
+/** Open the choices that are folded at first. */
+const unfold = (page) => page.locator("details.more").first().evaluate((fold) => (fold.open = true));
+const paste = async (page, text) => {
+  await page.getByText("Your own data", { exact: true }).evaluate((summary) => (summary.parentElement.open = true));
+  await page.getByLabel("Paste CSV").fill(text);
+  await page.getByRole("button", { name: "Use it" }).click();
+};
+/** Incomes, ages and classes that no line separates. */
+const people = ["income,age,status", ...Array.from({ length: 60 }, (_, i) => [18000 + ((i * 7919) % 61) * 1031, 20 + ((i * 104729) % 45), (i * 7919) % 61 > 28 - (i % 7) ? "good" : "bad"].join())].join("\n");
+
 /** What is done before the picture is taken. */
 const scenes = {
   main: (page) => button(page, "Next mistake"),
@@ -21,7 +31,10 @@ const scenes = {
     await page.getByLabel("Kind").selectOption("three");
     for (let n = 0; n < 3; n++) await button(page, "Next mistake");
   },
-  through: async (page) => (await example(page, "XOR"), page.getByRole("combobox", { name: "Bias" }).selectOption("none")),
+  through: async (page) => (await example(page, "XOR"), await unfold(page), page.getByRole("combobox", { name: "Bias" }).selectOption("none")),
+  own: async (page) => (await paste(page, people), button(page, "To the end")),
+  scaled: async (page) => (await paste(page, people), await page.getByLabel("standardise the columns").check(), button(page, "To the end")),
+  mail: async (page) => (await example(page, "Six e-mails, five words"), button(page, "Next mistake")),
   xor: (page) => example(page, "XOR"),
   cards: async (page) => (await example(page, "Cards with letters"), button(page, "Next pass")),
   compare: async (page) => (await button(page, "Compare"), button(page, "Next pass")),

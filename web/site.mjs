@@ -2,7 +2,7 @@
  * Look at every page of the built documentation: `node site.mjs FOLDER [SHOTS]`.
  *
  * Each page is opened once on a phone in the dark and once on a desk in the light. It must load everything it asks for,
- * from the folder alone; fit the width; and give axe nothing to find. No page is larger than 300 kB; the search finds what
+ * from the folder alone; fit the width, tables too; and give axe nothing to find. No page is larger than 300 kB; the search finds what
  * SEARCHES says; old addresses lead to pages of today. With SHOTS, pictures of all pages are kept there.
  */
 
@@ -24,6 +24,9 @@ const SEARCHES = {
   "learning rate": "look_up/glossary.html#term-learning-rate",
   "bag of words": "look_up/glossary.html#term-bag-of-words",
   "one-vs-rest": "look_up/glossary.html#term-one-vs-rest",
+  SGD: "look_up/glossary.html#term-SGD",
+  overfitting: "look_up/glossary.html#term-overfitting",
+  regularization: "look_up/glossary.html#term-regularization",
 };
 const MOVED = {
   "look_up/reference.html#rosenblatt.Perceptron.fit": "look_up/reference/rosenblatt.Perceptron.html#rosenblatt.Perceptron.fit",
@@ -93,6 +96,12 @@ async function look({ width, height, theme }) {
       await page.waitForFunction(() => !window.MathJax?.startup?.promise || window.MathJax.startup.promise.then(() => true));
       const wider = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
       if (wider > 0) found.push(`${wider} px wider than the window`);
+      const cut = await page.evaluate(() =>
+        [...document.querySelectorAll(".bd-article table")]
+          .filter((table) => table.parentElement.clientWidth && table.scrollWidth > table.parentElement.clientWidth + 1)
+          .map((table) => table.rows[0].innerText.replace(/\s+/g, " ").slice(0, 40)),
+      );
+      for (const row of cut) found.push(`a table is cut: ${row}`);
       await page.evaluate(axe);
       const violations = await page.evaluate(async () => (await window.axe.run(document, { iframes: false })).violations);
       for (const { id, nodes } of violations) found.push(`${id}: ${nodes.map((node) => node.target.join(" ")).slice(0, 3).join(" | ")}`);

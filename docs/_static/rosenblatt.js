@@ -11,6 +11,21 @@ addEventListener("DOMContentLoaded", () => {
     card.querySelector("a")?.setAttribute("aria-label", title);
   }
 });
+// A table that does not fit gets the class `wide`, and each cell the name of its column.
+addEventListener("DOMContentLoaded", () => {
+  const mark = () => {
+    for (const table of document.querySelectorAll(".bd-article table.table:not(.autosummary)")) {
+      if (table.classList.contains("wide") || table.closest("#slide-by-slide, #section-by-section")) continue;
+      if (table.closest("details:not([open])") || table.scrollWidth <= table.parentElement.clientWidth) continue;
+      const names = [...table.querySelectorAll("thead th")].map((cell) => cell.textContent.trim());
+      for (const cell of table.querySelectorAll("tbody td")) cell.dataset.label = names[cell.cellIndex] ?? "";
+      table.classList.add("wide");
+    }
+  };
+  mark();
+  addEventListener("load", mark); // formulas are typeset then
+  addEventListener("toggle", mark, true); // a folded part was opened
+});
 // The reference was one page. Its old anchors lead to the pages that its names have now.
 addEventListener("DOMContentLoaded", () => {
   const wanted = location.hash.slice(1).replace(/^module-/, "");

@@ -121,7 +121,9 @@ def fit_calibration(scores: Any, codes: Ints, *, method: str = "sigmoid", scale:
 def require_method(method: str) -> None:
     """Raise `ParameterError` for a method that is not known."""
     if method not in METHODS:
-        raise ParameterError(f"method is {method!r}; choose 'sigmoid' or 'isotonic'.")
+        raise ParameterError(
+            f"method is {method!r}; choose 'sigmoid' or 'isotonic'.", parameter="method", value=method
+        )
 
 
 def fit_sigmoid(scores: Floats, positive: Any) -> SigmoidCurve:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.atomic import open_private, replacing
-from rosenblatt.exceptions import ModelFileError, ParameterError, RosenblattError
+from rosenblatt.exceptions import Given, ModelFileError, ParameterError, RosenblattError
 from rosenblatt.loops.layout import CSR, Rows
 from rosenblatt.parameters import Declared
 from rosenblatt.rooms import find
@@ -877,6 +877,7 @@ WAYS_OUT = {
     "random_state": "set_params(random_state=0)",
     "order": "set_params(order='shuffle')",
     "kernel": "a value of rosenblatt.kernels, such as RBF(0.5), in place of the function",
+    "learning_rate": "set_params(learning_rate='optimal'), which changes no weight",
 }
 """For parameters that may hold what no file can, what to use instead."""
 
@@ -941,7 +942,8 @@ class StateSchema:
         if strange:
             raise ParameterError(
                 f"model has {', '.join(sorted(strange))}, which the file of a {type(model).__name__} does not "
-                "keep. Delete it before saving."
+                "keep. Delete it before saving.",
+                parameter="model",
             )
         try:
             state = {
@@ -949,7 +951,7 @@ class StateSchema:
                 for name, value in held.items()
             }
         except UnsoundError as error:
-            raise ParameterError(f"model cannot be saved: {error}.") from None
+            raise ParameterError(f"model cannot be saved: {error}.", parameter="model") from None
         return {"parameters": values, "state": state}
 
     def decode(self, estimator: type, stored: Any, at: str, context: Context) -> Any:
@@ -1025,6 +1027,6 @@ def _parameter(name: str, value: object, at: str, context: Context) -> Any:
     except UnsoundError:
         way_out = WAYS_OUT.get(name, "a number, a text, or a list, tuple, dictionary or array of them")
         raise ParameterError(
-            f"{name}={value!r} cannot be saved: a model file holds values, nothing that would have to be "
+            Given(name, value) + f" cannot be saved: a model file holds values, nothing that would have to be "
             f"executed. Before saving use {way_out}."
         ) from None

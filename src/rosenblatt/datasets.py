@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import DTypeLike
 
-from rosenblatt.exceptions import ParameterError
+from rosenblatt.exceptions import Given, ParameterError
 from rosenblatt.rows.batch import Chunk
 from rosenblatt.rows.features import as_rows
 from rosenblatt.tables.file_source import Source
@@ -55,7 +55,7 @@ def whole(name: str, value: int, least: int) -> int:
     except TypeError:
         number = least - 1
     if number < least:
-        raise ParameterError(f"{name} must be a whole number, at least {least}, got {value!r}")
+        raise ParameterError(Given(name, value) + f" must be a whole number, at least {least}.")
     return number
 
 
@@ -63,14 +63,14 @@ def float_type(dtype: DTypeLike) -> np.dtype[Any]:
     """Return float64 or float32 as a dtype."""
     kind = np.dtype(dtype)
     if kind not in (np.float64, np.float32):
-        raise ParameterError(f"dtype must be float64 or float32, got {kind}")
+        raise ParameterError(f"dtype must be float64 or float32, got {kind}", parameter="dtype")
     return kind
 
 
 def check_share(flip: float) -> None:
     """Require a share of labels to flip between 0 and 0.5."""
     if not 0 <= flip <= 0.5:
-        raise ParameterError(f"flip must lie between 0 and 0.5, got {flip!r}")
+        raise ParameterError(Given("flip", flip) + " must lie between 0 and 0.5.")
 
 
 def flip_share(y: Ints, share: float, rng: np.random.Generator) -> Ints:
@@ -309,7 +309,7 @@ def make_cards(
     n, size, rng = whole("n", n, 1), whole("size", size, 4), np.random.default_rng(seed)
     least, most = whole("side", side[0], 1), whole("side", side[1], 1)
     if not least <= most <= size // 2:
-        raise ParameterError(f"side must be two lengths up to half of size = {size}, in order, got {side!r}")
+        raise ParameterError(Given("side", side) + f" must be two lengths up to half of size = {size}, in order.")
     check_share(noise)
     y = rng.permutation(np.where(np.arange(n) % 2, -1, 1)).astype(np.int64)
     length = rng.integers(least, most + 1, n)
@@ -376,7 +376,7 @@ def make_echo(far_end: Any, *, n_taps: int = 256, echo_to_noise: float = 40.0, s
     """
     rng, n_taps = np.random.default_rng(seed), whole("n_taps", n_taps, 1)
     if not np.isfinite(echo_to_noise):
-        raise ParameterError(f"echo_to_noise must be a finite number of dB, got {echo_to_noise!r}")
+        raise ParameterError(Given("echo_to_noise", echo_to_noise) + " must be a finite number of dB.")
     if np.ndim(far_end) == 0:
         far = rng.standard_normal(whole("far_end", far_end, 1))
     else:
@@ -475,9 +475,9 @@ def _check_margin(margin: float, radius: float, d: int, kind: np.dtype[Any]) -> 
     limits = np.finfo(kind)
     most, tiny, eps, eps64 = map(float, (limits.max, limits.tiny, limits.eps, np.finfo(np.float64).eps))
     if not 0 < radius <= most:
-        raise ParameterError(f"radius must be positive and within {kind}, got {radius!r}")
+        raise ParameterError(Given("radius", radius) + f" must be positive and within {kind}.")
     if not 0 < margin < radius:
-        raise ParameterError(f"margin must lie between 0 and radius = {radius!r}, got {margin!r}")
+        raise ParameterError(Given("margin", margin) + f" must lie between 0 and radius = {radius!r}.")
     stored = float(kind.type(margin))
     gap = (4 * eps + 4 * (d + 16) * eps64) * radius
     if stored + gap >= radius - gap:
@@ -548,7 +548,7 @@ def make_text(
     kind, rng = float_type(dtype), np.random.default_rng(seed)
     check_share(flip)
     if nnz > d // 2:
-        raise ParameterError(f"nnz must be at most half of d = {d}, got {nnz}: these rows are sparse")
+        raise ParameterError(Given("nnz", nnz) + f" must be at most half of d = {d}: these rows are sparse.")
     word, idf, w = _vocabulary(d, rng)
     draws = _draws_for(nnz, d)
     step = max(

@@ -40,6 +40,7 @@ _CONTROLS = re.compile(f"[\\x00-\\x1f{_UNSAFE}]")
 _CONTROLS_IN_LINES = re.compile(f"[\\x00-\\x09\\x0b-\\x1f{_UNSAFE}]")
 _BEYOND_JSON = re.compile(f"[{_UNSAFE}]")
 _QUOTED = re.compile('["\t\r\n]')
+_WORDS = re.compile("(?<=[a-z])(?=[A-Z])")
 _NUMERAL = re.compile(r"[-+−]?[\d,]*\.?\d*(e[-+−]?\d+)?%?")
 
 
@@ -165,9 +166,15 @@ class ShowsText:
 
     __slots__ = ()
 
+    def __init_subclass__(cls, **asked: Any) -> None:
+        """Give every class a `_repr_pretty_` of its own, which IPython prefers to a `__repr__` of that class."""
+        super().__init_subclass__(**asked)
+        if "_repr_pretty_" not in cls.__dict__:
+            cls._repr_pretty_ = ShowsText._repr_pretty_  # type: ignore[method-assign]
+
     def _html_parts(self) -> tuple[object, ...]:
-        """Return a title and the parts below it."""
-        return type(self).__name__, html_lines(str(self))
+        """Return a title, by default the name of the class in words, and the parts below it."""
+        return _WORDS.sub(" ", type(self).__name__).capitalize(), html_lines(str(self))
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows."""

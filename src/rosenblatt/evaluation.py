@@ -517,7 +517,11 @@ def evaluate(
     """
     labels = np.asarray(classes)
     if labels.ndim != 1 or not len(labels):
-        raise ParameterError(f"classes must be a sequence of at least one class; got {classes!r}.")
+        raise ParameterError(
+            f"classes must be a sequence of at least one class; got {classes!r}.",
+            parameter="classes",
+            value=classes,
+        )
     K = len(labels)
     truth, predicted = _codes("truth", truth_codes, K), _codes("predicted", predicted_codes, K)
     if truth.shape != predicted.shape:

@@ -101,6 +101,39 @@ class Remedy(_Slot):
         return f"{self.parameter}={list(self.value) if isinstance(self.value, tuple) else self.value!r}"
 
 
+@dataclass(frozen=True, slots=True)
+class Given(_Slot):
+    """A parameter with the value that cannot be used: an error that begins with it knows both.
+
+    Examples
+    --------
+    >>> error = ParameterError(Given("eta0", 0.0) + " must be above 0.")
+    >>> str(error), error.parameter, error.value
+    ('eta0=0.0 must be above 0.', 'eta0', 0.0)
+    """
+
+    parameter: str
+    value: Any
+
+    def __str__(self) -> str:
+        return f"{self.parameter}={self.value!r}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Given, (self.parameter, _portable(self.value))
+
+
+class _Shown(str):
+    """What is left of a value in a pickle: its repr."""
+
+    __slots__ = ()
+    __repr__ = str.__str__
+
+
+def _portable(value: Any) -> Any:
+    """Return a value as a pickle of an error holds it: a number or a text; of anything else its repr."""
+    return value if value is None or type(value) in (bool, int, float, str) else _Shown(repr(value))
+
+
 SOFT_MARGIN = Remedy("learner", "soft-margin", "SoftMarginClassifier")
 """What learns from rows that no hyperplane separates."""
 
@@ -123,7 +156,7 @@ class Message(str):
 
     Attributes
     ----------
-    parts : tuple of str, Remedy and Term
+    parts : tuple of str, Remedy, Given and Term
         What it is made of.
 
     Examples
@@ -157,7 +190,7 @@ class Message(str):
         return Message, self.parts
 
     def told(self, say: Callable[[Any], str]) -> str:
-        """Return the message in other words: `say` takes a `Remedy` or a `Term` and returns them."""
+        """Return the message in other words: `say` takes a `Remedy`, a `Given` or a `Term` and returns them."""
         return "".join(part if isinstance(part, str) else say(part) for part in self.parts)
 
 
@@ -298,6 +331,8 @@ class RosenblattError(Exception):
         The row of an argument such as X, from 0.
     column : int, str or None
         The column: its number in a file, from 1, or its name or number in an argument.
+    parameter : str or None
+        The parameter that cannot be used so, if there is one, by its name in Python.
     value : object
         The value that cannot be used, if there is one.
     remedies : tuple of Remedy
@@ -320,11 +355,28 @@ class RosenblattError(Exception):
         line: int | None = None,
         row: int | None = None,
         column: int | str | None = None,
+        parameter: str | None = None,
         value: Any = None,
     ) -> None:
         super().__init__(*message)
+        parts = message[0].parts if message and isinstance(message[0], Message) else ()
+        for each in parts:
+            if parameter is None and isinstance(each, Given):
+                parameter, value = each.parameter, each.value
         self.code = code or type(self).code
-        self.file, self.line, self.row, self.column, self.value = file, line, row, column, value
+        self.file, self.line, self.row, self.column = file, line, row, column
+        self.parameter, self.value = parameter, value
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self)._again, (self.args, self.__dict__ | {"value": _portable(self.value)})
+
+    @classmethod
+    def _again(cls, args: tuple[Any, ...], state: dict[str, Any]) -> RosenblattError:
+        """Return an error from its pickle."""
+        error = cls.__new__(cls, *args)
+        error.args = args
+        error.__dict__.update(state)
+        return error
 
     @property
     def remedies(self) -> tuple[Remedy, ...]:

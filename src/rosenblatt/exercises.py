@@ -22,7 +22,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from rosenblatt import presets
-from rosenblatt.exceptions import ParameterError
+from rosenblatt.exceptions import Given, ParameterError
 
 __all__ = ["Exercise", "Result", "check", "get", "names", "sheet"]
 
@@ -1887,7 +1887,7 @@ def get(name: str, seed: int | None = None) -> Exercise:
         )
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0):
         raise ParameterError(
-            f"seed={seed!r} must be a whole number from 0, or None for the numbers of the lecture."
+            Given("seed", seed) + " must be a whole number from 0, or None for the numbers of the lecture."
         )
     title, form, make = _MAKERS[name]
     return make(_Draw(None if seed is None else int(seed), name)).exercise(name, title, form)

@@ -182,7 +182,9 @@ def _scaled(w: ArrayLike, b: float) -> tuple[Floats, float, float]:
     w = _vector(w)
     largest = float(np.max(np.abs(w), initial=0.0))
     if largest == 0:
-        raise ParameterError("w is zero, so there is no hyperplane: no distance or margin is defined")
+        raise ParameterError(
+            "w is zero, so there is no hyperplane: no distance or margin is defined", parameter="w"
+        )
     exponent = -int(np.frexp(largest)[1])
     w = np.ldexp(w, exponent)
     return w, float(np.ldexp(_number(b), exponent)), float(np.sqrt(w @ w))

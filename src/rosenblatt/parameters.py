@@ -23,7 +23,7 @@ from textwrap import TextWrapper
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, TypeAlias, dataclass_transform
 
-from rosenblatt.exceptions import ParameterError
+from rosenblatt.exceptions import Given, ParameterError
 
 Check: TypeAlias = Callable[[str, Any], Any]
 """A function of the name and the value of a parameter, which raises `ParameterError`."""
@@ -32,13 +32,22 @@ Check: TypeAlias = Callable[[str, Any], Any]
 # before any value is checked.
 
 
+TYPE, RANGE, UNUSED = "parameter.type", "parameter.range", "parameter.unused"
+"""Codes of errors about parameters: of another type, beyond what is allowed, given where they have no effect."""
+
+
+def refusal(name: str, value: object, wanted: str, code: str = TYPE) -> ParameterError:
+    """Return the error of a parameter with a value that cannot be used; `wanted` is the rest of the sentence."""
+    return ParameterError(Given(name, value) + f" {wanted}.", code=code)
+
+
 def check_choice(name: str, value: object, choices: Collection[Any]) -> None:
     """Require one of a few values."""
     import numpy as np
 
     plain = value.item() if isinstance(value, np.generic) else value
     if not any(plain is choice or (type(plain) is type(choice) and plain == choice) for choice in choices):
-        raise ParameterError(f"{name}={value!r} is not one of {', '.join(map(repr, choices))}.")
+        raise refusal(name, value, f"is not one of {', '.join(map(repr, choices))}", RANGE)
 
 
 def check_number(
@@ -60,7 +69,7 @@ def check_number(
         or (least is not None and not value >= least)
         or (below is not None and not value < below)
     ):
-        raise ParameterError(f"{name}={value!r} must be {wanted}.")
+        raise refusal(name, value, f"must be {wanted}", RANGE if is_kind(value, Real) else TYPE)
     return float(value)
 
 
@@ -74,9 +83,11 @@ def is_kind(value: object, kind: type) -> bool:
 def check_count(name: str, value: Any, *, least: int = 1, most: float = math.inf) -> int:
     """Require an integer of at least 1, or within other bounds."""
     if not is_kind(value, Integral) or value < least:
-        raise ParameterError(f"{name}={value!r} must be an integer of at least {least}.")
+        raise refusal(
+            name, value, f"must be an integer of at least {least}", RANGE if is_kind(value, Integral) else TYPE
+        )
     if value > most:
-        raise ParameterError(f"{name}={value!r} must be at most {most}.")
+        raise refusal(name, value, f"must be at most {most}", RANGE)
     return int(value)
 
 
@@ -85,19 +96,19 @@ def check_flag(name: str, value: object) -> None:
     import numpy as np
 
     if not isinstance(value, bool | np.bool_):
-        raise ParameterError(f"{name}={value!r} must be True or False.")
+        raise refusal(name, value, "must be True or False")
 
 
 def check_type(name: str, value: object, *, types: tuple[type, ...], wanted: str) -> None:
     """Require a value of one of some types; True and False are no numbers."""
     if not isinstance(value, types) or isinstance(value, bool):
-        raise ParameterError(f"{name}={value!r} must be {wanted}.")
+        raise refusal(name, value, f"must be {wanted}")
 
 
 def check_verbose(name: str, value: object) -> None:
     """Require an integer of at least 0, or a flag."""
     if not isinstance(value, Integral) or value < 0:
-        raise ParameterError(f"{name}={value!r} must be an integer of at least 0.")
+        raise refusal(name, value, "must be an integer of at least 0")
 
 
 def check_callbacks(name: str, value: object, report: str = "PassReport") -> None:
@@ -105,14 +116,14 @@ def check_callbacks(name: str, value: object, report: str = "PassReport") -> Non
     if value is None:
         return
     if not isinstance(value, list | tuple) or not all(callable(callback) for callback in value):
-        raise ParameterError(f"{name}={value!r} must be a list of functions of a {report}.")
+        raise refusal(name, value, f"must be a list of functions of a {report}")
 
 
 def check_share(name: str, value: Any) -> None:
     """Require a number from 0 to 1."""
     check_number(name, value, least=0)
     if value > 1:
-        raise ParameterError(f"{name}={value!r} must be a number from 0 to 1.")
+        raise refusal(name, value, "must be a number from 0 to 1", RANGE)
 
 
 def optional(check: Check) -> Check:
@@ -158,6 +169,9 @@ class Parameter:
         The bounds of a number: above, least, below, most.
     more : str
         What is added to the meaning that a base class gave it.
+    needs : str
+        Where it has an effect: with "rows" of tables, with "sentences", or with an ability of the learner. ""
+        means everywhere.
     """
 
     default: Any = _ABSENT
@@ -170,6 +184,7 @@ class Parameter:
     help: str = ""
     bounds: Mapping[str, float] = field(default_factory=dict)
     more: str = ""
+    needs: str = ""
 
     @property
     def required(self) -> bool:
@@ -188,6 +203,8 @@ class Parameter:
         if before is None:
             return replace(given, help=given.help or given.doc.partition(". ")[0].removesuffix(".") + ".")
         changes: dict[str, Any] = {} if self.required else {"default": self.default}
+        if self.needs:
+            changes["needs"] = self.needs
         if self.doc or self.more:
             changes |= {"doc": self.doc or f"{before.doc} {self.more}"}
         if self.bounds or self.choices or self.check is not _ABSENT or annotation != before.annotation:
@@ -243,6 +260,7 @@ def param(
     check: Check | None = _ABSENT,
     help: str = "",
     more: str = "",
+    needs: str = "",
     **bounds: float,
 ) -> Any:
     """Declare a parameter.
@@ -266,10 +284,13 @@ def param(
         What the command line says, in place of the first sentence of `doc`.
     more : str
         Sentences to add to what a base class says.
+    needs : str
+        Where it has an effect; see `Parameter`.
     **bounds : float
         The bounds: of a float `above`, `least`, `below`; of an int `least`, `most`.
     """
-    return Parameter(default, doc, kind, check, choices=tuple(one_of), help=help, bounds=bounds, more=more)
+    more_of: dict[str, Any] = {"help": help, "bounds": bounds, "more": more, "needs": needs}
+    return Parameter(default, doc, kind, check, choices=tuple(one_of), **more_of)
 
 
 def positional(
@@ -422,7 +443,7 @@ def _check_margin(name: str, value: object) -> None:
         check_number(name, value, least=0)
         return
     if len(value) != 2:
-        raise ParameterError(f"{name}={value!r} must be a number, or a pair: of positive and of negative rows.")
+        raise refusal(name, value, "must be a number, or a pair: of positive and of negative rows")
     for each in value:
         check_number(name, each, least=0)
 
@@ -687,14 +708,14 @@ class PassiveParameters(OwnRuleParameters):
 
 def _check_columns(name: str, value: Any) -> None:
     if isinstance(value, str) or not isinstance(value, Sequence):
-        raise ParameterError(f"{name}={value!r} must be a list of names or positions of columns.")
+        raise refusal(name, value, "must be a list of names or positions of columns")
     for each in value:
         _check_column(name, each)
 
 
 def _check_log(name: str, value: object) -> None:
     if not callable(value):
-        raise ParameterError(f"{name}={value!r} must be a function of a sentence, such as print.")
+        raise refusal(name, value, "must be a function of a sentence, such as print")
 
 
 _check_column = partial(check_type, types=(str, int), wanted="the name or the position of a column")
@@ -726,18 +747,19 @@ class FoldArguments(_LearningArguments):
 
 
 class TrainingArguments(_LearningArguments):
-    """What `train` is given beside a learner and data."""
+    """What `train` is given beside a learner and data; `needs` says where it would have no effect."""
 
-    label: str | int | None = param(None, check=_check_column)
-    columns: Sequence[str | int] | None = param(None, check=_check_columns)
-    scale: bool | Literal["online"] | None = param(None, one_of=(None, False, True, "online"))
+    label: str | int | None = param(None, check=_check_column, needs="sentences")
+    columns: Sequence[str | int] | None = param(None, check=_check_columns, needs="sentences")
+    scale: bool | Literal["online"] | None = param(None, one_of=(None, False, True, "online"), needs="rows")
     holdout: float | None = param(None, above=0, below=1)
-    probabilities: str | None = param(None, one_of=(None, "sigmoid", "isotonic"))
-    memory: int | None = param(None)
-    cache: Any = param("auto", check=_check_path)
-    checkpoint: Any = param(None, check=optional(_check_path))
-    every: int = param(1)
-    resume: bool = param(False)
+    min_class: int | str | None = param(None, needs="rows")  # `RareClasses.of` checks it
+    probabilities: str | None = param(None, one_of=(None, "sigmoid", "isotonic"), needs="rows")
+    memory: int | None = param(None, needs="blocks")
+    cache: Any = param("auto", check=_check_path, needs="blocks")
+    resume: bool = param(False, needs="checkpoints")
+    every: int = param(1, needs="checkpoints")
+    checkpoint: Any = param(None, check=optional(_check_path), needs="checkpoints")
     progress: bool = param(False)
 
 

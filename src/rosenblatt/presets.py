@@ -115,7 +115,7 @@ class Preset:
         """Return rows and this rule as the lab page reads them; the parameters are those of `lab_address`."""
         rows, labels = np.asarray(X, dtype=float), np.unique(y)
         if len(labels) != 2:
-            raise ParameterError(f"y has {len(labels)} labels; an address of the lab needs two.")
+            raise ParameterError(f"y has {len(labels)} labels; an address of the lab needs two.", parameter="y")
         config: dict[str, Any] = {"passes": passes}
         named = {"eta0": "eta", "tie": "tie", "zero": "zero", "init": "start"}
         config |= {named[key]: value for key, value in self.rule.items() if key in named}

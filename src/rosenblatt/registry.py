@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import inf
+from types import MappingProxyType
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -32,7 +33,17 @@ if TYPE_CHECKING:
     from rosenblatt.codecs import StateSchema
 
 Ability: TypeAlias = Literal[
-    "streams", "examples", "blocks", "checkpoints", "mixing", "linear", "traces", "onnx", "groups", "numbers"
+    "streams",
+    "examples",
+    "blocks",
+    "checkpoints",
+    "mixing",
+    "serves",
+    "linear",
+    "traces",
+    "onnx",
+    "groups",
+    "numbers",
 ]
 Parameters: TypeAlias = Mapping[str, Any]
 T = TypeVar("T", bound=type)
@@ -52,17 +63,22 @@ class Learner:
     commands : mapping of str to mapping
         Its names on the command line, each with the parameters that the name fixes.
     abilities : frozenset of str
-        ``"streams"``: it has `partial_fit`. ``"examples"``: it has `learn_one` and `predict_one`. ``"blocks"``: it
-        has `fit_blocks`, so that data need not fit into memory. ``"checkpoints"``: `fit_blocks` can go on from a
-        checkpoint. ``"mixing"``: `rosenblatt.distributed.fit` takes it. ``"linear"``: it predicts by hyperplanes
-        alone, and its state includes `learning.linear.HYPERPLANES`. ``"traces"``: it has `trace_`.
-        ``"onnx"``: `to_onnx` takes it. ``"groups"``: `fit` takes the group of each row as `qid`, and rows are
-        ranked by what `predict` returns. ``"numbers"``: its targets are numbers, not classes.
+        ``"streams"``: it has `partial_fit`. ``"examples"``: it has `learn_one` and `predict_one`.
+        ``"blocks"``: it has `fit_blocks`, so that data need not fit into memory. ``"checkpoints"``: a fit
+        can go on from a checkpoint, by `fit_blocks` or, where there is none, by `fit`. ``"mixing"``:
+        `rosenblatt.distributed.fit` takes it. ``"serves"``: a server goes on with it, row by row.
+        ``"linear"``: it predicts by hyperplanes alone, and its state includes
+        `learning.linear.HYPERPLANES`. ``"traces"``: it has `trace_`. ``"onnx"``: `to_onnx` takes it.
+        ``"groups"``: `fit` takes the group of each row as `qid`, and rows are ranked by what `predict`
+        returns. ``"numbers"``: its targets are numbers, not classes.
+    titles : mapping of str to str
+        What people call it by each of its command names; by default they are shown as they are.
     """
 
     state: StateSchema
     commands: Mapping[str, Parameters] = field(default_factory=dict)
     abilities: frozenset[Ability] = frozenset()
+    titles: Mapping[str, str] = field(default_factory=dict)
 
 
 @runtime_checkable
@@ -73,11 +89,12 @@ class Declares(Protocol):
 
 
 class BuiltIn(NamedTuple):
-    """A learner of this package: its module, its names on the command line, and its abilities."""
+    """A learner of this package: its module, its names on the command line, its abilities, and its titles."""
 
     module: str
     commands: dict[str, Parameters]
     abilities: frozenset[Ability] = frozenset()
+    titles: Mapping[str, str] = MappingProxyType({})
     bare: tuple[str, str] | None = None  # the module and the class that trains without scikit-learn, if any
     rule: str | None = None  # the name of its rule in `loops.rules`, if its streams need nothing of the estimator
     declares: tuple[str, str] | None = None  # the module and the class that has its parameters, and nothing else
@@ -86,7 +103,7 @@ class BuiltIn(NamedTuple):
 _EXAMPLES: frozenset[Ability] = frozenset({"streams", "examples"})
 _TRACED: frozenset[Ability] = _EXAMPLES | {"traces"}
 _PLANES: frozenset[Ability] = frozenset({"linear", "onnx"})
-_ONLINE: frozenset[Ability] = _TRACED | _PLANES | {"blocks", "checkpoints"}
+_ONLINE: frozenset[Ability] = _TRACED | _PLANES | {"blocks", "checkpoints", "serves"}
 # "mixing" is not for rules with a memory of their own: only weights are mixed.
 
 BUILT_IN = {
@@ -94,16 +111,27 @@ BUILT_IN = {
         "estimators.perceptron",
         {"averaged": {"average": True}, "perceptron": {}},
         _ONLINE | {"mixing"},
+        {"averaged": "Averaged perceptron", "perceptron": "Perceptron"},
         bare=("estimators.perceptron_core", "BarePerceptron"),
         rule="Rule",
         declares=("parameters", "PerceptronParameters"),
     ),
-    "VotedPerceptron": BuiltIn("estimators.voted", {"voted": {}}, _TRACED),
-    "PocketPerceptron": BuiltIn("estimators.pocket", {"pocket": {}}, _PLANES | {"traces"}),
-    "LiftedPerceptron": BuiltIn("estimators.lifted", {"lifted": {}}, _PLANES | {"traces"}),
-    "KernelPerceptron": BuiltIn("kernels.kernel_perceptron", {"kernel": {}}, _TRACED),
-    "SoftMarginClassifier": BuiltIn("estimators.soft_margin", {"soft-margin": {}}, _PLANES),
-    "MaxMarginClassifier": BuiltIn("estimators.max_margin", {"max-margin": {}}, _PLANES),
+    "VotedPerceptron": BuiltIn("estimators.voted", {"voted": {}}, _TRACED, {"voted": "Voted perceptron"}),
+    "PocketPerceptron": BuiltIn(
+        "estimators.pocket", {"pocket": {}}, _PLANES | {"traces"}, {"pocket": "Pocket perceptron"}
+    ),
+    "LiftedPerceptron": BuiltIn(
+        "estimators.lifted", {"lifted": {}}, _PLANES | {"traces"}, {"lifted": "Lifted perceptron"}
+    ),
+    "KernelPerceptron": BuiltIn(
+        "kernels.kernel_perceptron", {"kernel": {}}, _TRACED | {"serves"}, {"kernel": "Kernel perceptron"}
+    ),
+    "SoftMarginClassifier": BuiltIn(
+        "estimators.soft_margin", {"soft-margin": {}}, _PLANES, {"soft-margin": "Soft margin"}
+    ),
+    "MaxMarginClassifier": BuiltIn(
+        "estimators.max_margin", {"max-margin": {}}, _PLANES, {"max-margin": "Maximum margin"}
+    ),
     "PassiveAggressiveClassifier": BuiltIn(
         "estimators.passive_aggressive",
         {
@@ -113,33 +141,64 @@ BUILT_IN = {
             "averaged-pa1": {"average": True},
         },
         _ONLINE | {"mixing"},
+        {
+            "pa": "Passive-aggressive, PA",
+            "pa1": "Passive-aggressive, PA-I",
+            "pa2": "Passive-aggressive, PA-II",
+            "averaged-pa1": "Averaged PA-I",
+        },
         bare=("estimators.perceptron_core", "BarePassive"),
         rule="Passive",
         declares=("parameters", "PassiveParameters"),
     ),
     "ConfidenceWeightedClassifier": BuiltIn(
-        "estimators.confidence_weighted", {"arow": {}, "scw": {"rule": "scw"}}, _ONLINE, rule="Confidence"
+        "estimators.confidence_weighted",
+        {"arow": {}, "scw": {"rule": "scw"}},
+        _ONLINE,
+        {"arow": "Confidence-weighted, AROW", "scw": "Confidence-weighted, SCW-I"},
+        rule="Confidence",
     ),
-    "PNormPerceptron": BuiltIn("estimators.p_norm", {"p-norm": {}}, _ONLINE, rule="Power"),
+    "PNormPerceptron": BuiltIn(
+        "estimators.p_norm", {"p-norm": {}}, _ONLINE, {"p-norm": "p-norm perceptron"}, rule="Power"
+    ),
     "PassiveAggressiveRegressor": BuiltIn(
-        "estimators.passive_aggressive", {"pa-regressor": {}}, _EXAMPLES | {"numbers"}
+        "estimators.passive_aggressive",
+        {"pa-regressor": {}},
+        _EXAMPLES | {"checkpoints", "numbers"},
+        {"pa-regressor": "Passive-aggressive regression"},
     ),
-    "OrdinalPerceptron": BuiltIn("estimators.ordinal", {"prank": {}}, _EXAMPLES | {"blocks"}),
+    "OrdinalPerceptron": BuiltIn(
+        "estimators.ordinal",
+        {"prank": {}},
+        _EXAMPLES | {"blocks", "checkpoints"},
+        {"prank": "Ordered classes, PRank"},
+    ),
     "RankingPerceptron": BuiltIn(
-        "estimators.ranking_perceptron", {"ranking": {}}, frozenset({"streams", "groups", "numbers"})
+        "estimators.ranking_perceptron",
+        {"ranking": {}},
+        frozenset({"streams", "checkpoints", "groups", "numbers"}),
+        {"ranking": "Ranking perceptron"},
     ),
-    "MultilabelPerceptron": BuiltIn("estimators.multilabel", {}, _EXAMPLES),
+    "MultilabelPerceptron": BuiltIn("estimators.multilabel", {}, _EXAMPLES | {"checkpoints"}),
     "MultilayerPerceptron": BuiltIn(
-        "networks.multilayer_perceptron", {"network": {}}, frozenset({"streams", "onnx"})
+        "networks.multilayer_perceptron",
+        {"network": {}},
+        frozenset({"streams", "onnx"}),
+        {"network": "Network of several layers"},
     ),
-    "MarkOne": BuiltIn("networks.mark_one", {"mark-one": {}}, _TRACED),
-    "ExtremeLearningMachine": BuiltIn("networks.extreme_learning", {"extreme": {}}, frozenset({"streams"})),
+    "MarkOne": BuiltIn("networks.mark_one", {"mark-one": {}}, _TRACED, {"mark-one": "Mark I"}),
+    "ExtremeLearningMachine": BuiltIn(
+        "networks.extreme_learning",
+        {"extreme": {}},
+        frozenset({"streams"}),
+        {"extreme": "Extreme learning machine"},
+    ),
     "VisualHierarchy": BuiltIn("networks.visual_hierarchy", {}),
     "MonomialMap": BuiltIn("estimators.monomial_map", {}),
     "OnlineScaler": BuiltIn("estimators.online_scaler", {}, frozenset({"streams"})),
     "Probes": BuiltIn("probes.probes", {}),
     "AdaptiveFilter": BuiltIn("estimators.adaptive_filter", {}, frozenset({"streams", "numbers"})),
-    "SequencePerceptron": BuiltIn("sequences.estimator", {}, _TRACED),
+    "SequencePerceptron": BuiltIn("sequences.estimator", {}, _TRACED | {"checkpoints"}),
 }
 """The learners of this package by class name. This is said nowhere else: a class takes it by `built_in`."""
 
@@ -148,7 +207,7 @@ _registered: dict[str, type] = {}
 
 def built_in(name: str, state: StateSchema) -> Learner:
     """Return the declaration of a learner of this package: what `BUILT_IN` says of it, and its stored state."""
-    return Learner(state, BUILT_IN[name].commands, BUILT_IN[name].abilities)
+    return Learner(state, *BUILT_IN[name][1:4])
 
 
 def register(cls: T) -> T:
@@ -261,6 +320,19 @@ def abilities(model: Any) -> frozenset[Ability]:
 def commands() -> list[str]:
     """Return all names that learners have on the command line; installed learners are not imported."""
     return list(dict.fromkeys([*_owners(), *(point.name for point in _entry_points())]))
+
+
+def title_of(command: str) -> str:
+    """Return what people call the learner with a command name.
+
+    Examples
+    --------
+    >>> title_of("pa1"), title_of("p-norm")
+    ('Passive-aggressive, PA-I', 'p-norm perceptron')
+    """
+    titles = [entry.titles for entry in BUILT_IN.values()]
+    titles += [declaration_of(cls).titles for cls in _registered.values()]
+    return next((each[command] for each in titles if command in each), command)
 
 
 def able(ability: Ability) -> list[str]:

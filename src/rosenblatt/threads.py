@@ -21,7 +21,7 @@ from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
-from rosenblatt.exceptions import ParameterError
+from rosenblatt.exceptions import Given, ParameterError
 from rosenblatt.stopping import cancel_by, interruptible, stop_if_interrupted
 
 if TYPE_CHECKING:
@@ -132,9 +132,7 @@ def resolve_threads(n_jobs: int, name: str = "n_jobs") -> int:
     except TypeError:
         number = 0
     if number == 0:
-        raise ParameterError(
-            f"{name} is {n_jobs!r}, but must be a number of threads such as 4, or -1 for all cores."
-        )
+        raise ParameterError(Given(name, n_jobs) + " must be a number of threads such as 4, or -1 for all cores.")
     return number if number > 0 else max(1, available() + 1 + number)
 
 

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from fractions import Fraction
+from inspect import getsource
 
 import numpy as np
 import pytest
@@ -254,6 +255,41 @@ def test_dependent_columns_are_checked_in_integers():
     )
 
 
+NEARLY = (  # rows whose second column is nearly a multiple of the first, and the factor
+    np.array([[2.0**30, 2.0**30], [2.0**30, 2.0**30 + 1.0]]),
+    1.0,
+)
+ROUNDED = (  # 4 · 2251799864016896 is (2²⁶ + 1) (2²⁷ + 1) − 1, and the product rounds to it
+    np.array([[2.0**26 + 1.0, 2251799864016896.0], [4.0, 2.0**27 + 1.0]]),
+    (2.0**27 + 1.0) / 4.0,
+)
+CHECKS = {  # a condition of `check_dependence`, what a mutant has in its place, and rows for which that is wrong
+    "nearly equal": ("B @ K == others", "np.isclose(B @ K, others)", NEARLY),
+    "sums are not limited": (") < MAX_EXACT_SUM\n        )", ") < np.inf\n        )", ROUNDED),
+}
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_columns_that_nearly_depend_are_told_apart(name):
+    condition, other, (T, factor) = CHECKS[name]
+    source, changed = getsource(check_dependence), {**vars(rigorous)}
+    assert source.count(condition) == 1
+    assert int(T[0, 0]) * int(T[1, 1]) != int(T[1, 0]) * int(T[0, 1])  # they are independent
+    exec(source.replace(condition, other), changed)
+    asked = T, np.array([0]), np.array([1]), np.array([[factor]])
+    assert not check_dependence(*asked)
+    assert changed["check_dependence"](*asked)
+
+
+def test_a_stretch_below_zero_proves_nothing():
+    """A matrix C that is too long has a bound far below 0, which is no length."""
+    A, C = np.array([[1.0]]), np.array([[2.0**10]])
+    s = bound_stretch(A, C, FIXED.product(A, C))
+    assert s < 0.0
+    assert rigorous.Bound(1.0, s).ratio == np.inf
+    assert _signless.fget(rigorous.Bound(1.0, s)) < 1.0
+
+
 def test_the_bound_refuses_and_exact_arithmetic_takes_over():
     Z = np.array([[1.0, 1.0], [-1.0, -1.0], [1.0 + 2.0**-52, 1.0]])
     assert prove_contradiction(Z[:2], np.ones(2), bias=True) is not None  # the same row in both classes
@@ -334,6 +370,11 @@ def test_no_answer_to_100_000_adversarial_problems_is_wrong(seed):
     assert sum(number for (_, found), number in counts.items() if found != "undecided") > 12_500 / 2
 
 
+@property
+def _signless(self):
+    return self.residual / self.stretch if self.stretch != 0.0 else np.inf
+
+
 def _divided(factor):
     return property(lambda self: self.residual / self.stretch / factor if self.stretch > 0.0 else np.inf)
 
@@ -358,6 +399,7 @@ MUTANTS = {
     ),
     "half the bound": (rigorous.Bound, "ratio", _divided(2.0), ["near", "ulp", "touching"]),
     "a bound of nearly nothing": (rigorous.Bound, "ratio", _divided(2.0**20), ["near", "ulp", "touching"]),
+    "a stretch below 0": (rigorous.Bound, "ratio", _signless, ["near"]),
     "dependence unchecked": (rigorous, "check_dependence", lambda *_: True, ["singular", "collinear"]),
     "weights of 0": (rigorous, "scale_weights", lambda weights: np.maximum(weights, 0.0), ["touching", "near"]),
 }

@@ -18,6 +18,9 @@ def data(tmp_path):
     return tmp_path / "rows.csv"
 
 
+NAMES = ("m", "undisturbed")
+
+
 def interrupt(monkeypatch, after):
     """Press Ctrl-C once so many passes are complete."""
     plain = FitLoop.next_pass
@@ -78,8 +81,10 @@ def test_time_that_is_over_ends_a_run(run, data, sentences, learner, monkeypatch
     assert "stopped by max_time after 1 pass" in ran.out
 
 
-def test_with_a_checkpoint_the_run_goes_on(run, data, monkeypatch):
-    common = ["train", data, "--learner", "averaged", "--max-iter", 7]
+@pytest.mark.parametrize("learner", ["averaged", "prank", "pa-regressor", "ranking", "tagger"])
+def test_with_a_checkpoint_the_run_goes_on(run, data, sentences, monkeypatch, learner):
+    source = [sentences] if learner == "tagger" else [data, "--learner", learner]
+    common = ["train", *source, "--max-iter", 7]
     assert run(*common, "-o", "undisturbed").code == 0
     with monkeypatch.context() as patch:
         interrupt(patch, 1)
@@ -91,7 +96,22 @@ def test_with_a_checkpoint_the_run_goes_on(run, data, monkeypatch):
     assert resumed.code == 0
     assert "no checkpoint" not in resumed.err
     assert not checkpoint_of("m").exists()
-    assert rb.load("m")[-1].coef_.tobytes() == rb.load("undisturbed")[-1].coef_.tobytes()
+    got, wanted = ((model[-1] if hasattr(model, "steps") else model)._state for model in map(rb.load, NAMES))
+    assert got.w.tobytes() == wanted.w.tobytes()
+    assert got.visits == wanted.visits
+    assert (got.u is None) == (wanted.u is None)
+    assert got.u is None or got.u.tobytes() == wanted.u.tobytes()
+
+
+def test_a_checkpoint_of_other_sentences_is_refused(run, sentences, monkeypatch):
+    with monkeypatch.context() as patch:
+        interrupt(patch, 1)
+        assert run("train", sentences, "-o", "m", "--checkpoint", 1).code == 130
+    ran = run("train", sentences, "-o", "m", "--checkpoint", 1, "--resume", "--holdout", 0.2)
+    assert ran.code == 2
+    assert "written by another fit: the data is not the same. Use the same parameters and data" in ran.err
+    ran = run("train", sentences, "-o", "m", "--checkpoint", 1, "--resume", "--set", "margin=2")
+    assert (ran.code, "margin was 0.0 then and is 2 now" in ran.err) == (2, True)
 
 
 def test_before_the_first_pass_nothing_is_saved(run, data, monkeypatch):

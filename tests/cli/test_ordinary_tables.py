@@ -322,7 +322,7 @@ def test_rare_classes_are_left_out_or_merged_with_one_note(run, done):
 @pytest.mark.parametrize(
     ("min_class", "told"),
     [
-        ("x", "min_class is 'x', but must be a number of rows"),
+        ("x", "min_class='x' must be a number of rows"),
         ("5:", "must be a number of rows"),
         (0, "must be a number of rows"),
         (True, "must be a number of rows"),

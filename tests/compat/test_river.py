@@ -6,10 +6,21 @@ import rosenblatt as rb
 
 river = pytest.importorskip("river", reason="river is not installed: pip install river, or the group bench")
 
-from river import checks, compose, datasets, evaluate, linear_model, metrics, preprocessing  # noqa: E402
+from river import (  # noqa: E402
+    checks,
+    compose,
+    datasets,
+    ensemble,
+    evaluate,
+    linear_model,
+    metrics,
+    multiclass,
+    preprocessing,
+)
 
 from rosenblatt.compat.river import RiverClassifier, RiverRegressor, RiverScaler  # noqa: E402
 from rosenblatt.exceptions import ParameterError  # noqa: E402
+from rosenblatt.rows.features import as_rows  # noqa: E402
 
 MAKERS = {
     "perceptron": lambda: RiverClassifier(rb.Perceptron()),
@@ -19,9 +30,18 @@ MAKERS = {
     "pa": lambda: RiverClassifier(rb.PassiveAggressiveClassifier()),
     "regressor": lambda: RiverRegressor(rb.PassiveAggressiveRegressor()),
     "scaler": lambda: RiverScaler(rb.OnlineScaler()),
+    "scaled": lambda: compose.Pipeline(RiverScaler(), RiverClassifier()),
+    "scaled average": lambda: compose.Pipeline(RiverScaler(), RiverClassifier(rb.Perceptron(average=True))),
+    "scaled regressor": lambda: compose.Pipeline(RiverScaler(), RiverRegressor()),
 }
+LONG = "check_bounded_memory_growth"
 CASES = [
-    pytest.param(MAKERS[name], check, id=f"{name}-{check.__name__}-{k}")
+    pytest.param(
+        MAKERS[name],
+        check,
+        id=f"{name}-{check.__name__}-{k}",
+        marks=[pytest.mark.slow] if check.__name__ == LONG or name in {"averaged", "arow", "pa"} else [],
+    )
     for name in MAKERS
     for k, check in enumerate(checks.yield_checks(MAKERS[name]()))
 ]
@@ -30,6 +50,81 @@ CASES = [
 @pytest.mark.parametrize(("make", "check"), CASES)
 def test_the_checks_of_river(make, check):
     check(make())
+
+
+def test_probabilities_are_those_of_river_s_perceptron():
+    ours, theirs = RiverClassifier(), linear_model.Perceptron()
+    for x, y in datasets.Phishing().take(300):
+        if ours.model.score_one(x) is not None:
+            assert ours.predict_proba_one(x) == pytest.approx(theirs.predict_proba_one(x), abs=1e-12)
+        ours.learn_one(x, y)
+        theirs.learn_one(x, y)
+
+
+@pytest.mark.parametrize("name", ["perceptron", "averaged", "arow", "pa"])
+def test_the_most_probable_label_is_the_predicted_one(name):
+    model = MAKERS[name]()
+    assert model.predict_proba_one({"a": 1.0}) == {}
+    for x, y in datasets.ImageSegments().take(300):
+        found, chosen = model.predict_proba_one(x), model.predict_one(x)
+        assert not found or found[chosen] == max(found.values())
+        model.learn_one(x, y)
+
+
+def test_one_boolean_label_brings_the_other_and_another_label_is_sure():
+    model = RiverClassifier()
+    model.learn_one({"a": 1.0}, False)
+    found = model.predict_proba_one({"a": 2.0})
+    assert found == pytest.approx({True: 0.04742587317756678, False: 0.9525741268224333})
+    model = RiverClassifier()
+    model.learn_one({"a": 1.0}, 0)
+    assert model.predict_proba_one({"a": 2.0}) == {0: 1.0}
+    model.learn_one({"a": 1e4}, 1)
+    assert model.predict_proba_one({"a": 2.0}) == {0: 0.0, 1: 1.0}
+
+
+def test_a_vote_gives_the_shares_of_its_votes():
+    for labels in ([0, 1], [0, 1, 2]):
+        model = RiverClassifier(rb.VotedPerceptron())
+        for k in range(30):
+            model.learn_one({"a": float(k % 7), "b": float(k % 3)}, labels[k % len(labels)])
+        x = {"a": 2.0, "b": 1.0}
+        decision = model.model._vote().decision(as_rows([[2.0, 1.0]]))[0]
+        shares = [(1 - decision) / 2, (1 + decision) / 2] if len(labels) == 2 else list(decision)
+        assert model.predict_proba_one(x) == pytest.approx(dict(zip(labels, shares, strict=True)))
+        assert len({*shares}) > 1
+
+
+def test_a_learner_without_scores_says_so():
+    model = RiverClassifier(rb.OrdinalPerceptron(), classes=[1, 2, 3])
+    model.learn_one({"a": 1.0}, 2)
+    with pytest.raises(NotImplementedError, match="OrdinalPerceptron has no score of each label"):
+        model.predict_proba_one({"a": 1.0})
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        multiclass.OneVsRestClassifier,
+        multiclass.OneVsOneClassifier,
+        lambda model: multiclass.OutputCodeClassifier(model, code_size=8, seed=1),
+        lambda model: ensemble.BaggingClassifier(model, n_models=3, seed=1),
+        lambda model: ensemble.ADWINBaggingClassifier(model, n_models=3, seed=1),
+        lambda model: multiclass.OneVsRestClassifier(ensemble.BaggingClassifier(model, n_models=3, seed=1)),
+    ],
+)
+def test_it_learns_inside_other_models_of_river(around):
+    pipeline = compose.Pipeline(RiverScaler(), around(RiverClassifier(rb.Perceptron(average=True))))
+    assert progressive(pipeline, datasets.ImageSegments()) > 0.6
+
+
+def test_metrics_of_probabilities_take_it():
+    for metric in (metrics.ROCAUC(), metrics.LogLoss()):
+        pipeline = compose.Pipeline(RiverScaler(), RiverClassifier(rb.Perceptron(average=True)))
+        theirs = compose.Pipeline(preprocessing.StandardScaler(), linear_model.Perceptron())
+        found = evaluate.progressive_val_score(datasets.Phishing().take(600), pipeline, metric.clone()).get()
+        known = evaluate.progressive_val_score(datasets.Phishing().take(600), theirs, metric.clone()).get()
+        assert (found > known) == metric.bigger_is_better
 
 
 def progressive(model, data, n=600):

@@ -1,5 +1,6 @@
 """Proofs over partitions: the verdicts of `certify`, in files that anyone can check."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import dask
@@ -51,6 +52,8 @@ def test_verdicts_are_those_of_certify(client, bias, sparse, separable):
     assert again.verify(data, y)
     assert rd.verify(again, parts_of(data, y, [50, 51, 130]), client=client)
     assert not rd.verify(again, parts_of(data, y, [50, 52, 130]), client=client)
+    for forged in ({"chance": 0.123}, {"margin": proof} if separable else {"points": (((1.0,), 1),)}):
+        assert not rd.verify(replace(proof, **forged), parts_of(data, y, [50, 51, 130]), client=client)
     if not separable:
         assert len(proof.support) <= 4 + 2
 

@@ -3,6 +3,7 @@
 import pickle
 import warnings
 from copy import deepcopy
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,10 +15,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt as rb
 from rosenblatt.certify import Inseparable, InseparableVerdict
+from rosenblatt.certify.verdict import verdict
 from rosenblatt.estimators import perceptron_core as deciding
 from rosenblatt.exceptions import UndecidedError
 from rosenblatt.learning import fit_loop as learner
 from rosenblatt.rows.batch import as_batch
+from rosenblatt.stopping import Plateau
 from rosenblatt.tables.blocks import MemoryBlocks
 from rosenblatt.tables.collect import transform_blocks
 from rosenblatt.tables.scaling import Statistics, Transformation
@@ -37,9 +40,9 @@ def asked(monkeypatch):
     kept = SimpleNamespace(work=[], answer=...)
     plain = deciding.ask
 
-    def ask(blocks, plan, weight, work):
+    def ask(blocks, plan, weight, work, model):
         kept.work.append(work)
-        return plain(blocks, plan, weight, work) if kept.answer is ... else kept.answer
+        return plain(blocks, plan, weight, work, model) if kept.answer is ... else kept.answer
 
     monkeypatch.setattr(deciding, "ask", ask)
     return kept
@@ -83,11 +86,13 @@ def test_a_proof_of_separability_lifts_patience_but_not_max_iter(asked):
     X, y = np.array([[0.0, 1.0], [1.0, 0.0], [0.997, 0.0]]), [0, 1, 0]
     clf = rb.Perceptron(order="cyclic", max_iter=20)
     said = _said(clf, X, y)
-    assert (clf.stop_reason_, clf.n_iter_, clf.certificate_, len(asked.work)) == ("max_iter", 20, None, 1)
-    assert "Some hyperplane does (proved)." in said[0]
+    assert (clf.stop_reason_, clf.n_iter_, len(asked.work)) == ("max_iter", 20, 1)
+    assert clf.certificate_.verdict == "separable"
+    assert clf.certificate_.verify(X, y)
+    assert "Some hyperplane does (proved: see certificate_.coef_ and certificate_.intercept_). The" in said[0]
     assert said[0].endswith("Allow more passes.")
     clf = rb.Perceptron(order="cyclic", n_iter_no_change=100, max_iter=10**6).fit(X, y)
-    assert (clf.stop_reason_, len(asked.work)) == ("separated", 2)
+    assert (clf.stop_reason_, clf.certificate_, len(asked.work)) == ("separated", None, 2)
     assert clf.n_iter_ > 300
 
 
@@ -113,6 +118,69 @@ def test_undecided_leaves_the_trend_or_the_patience_given(asked):
     assert (clf.stop_reason_, clf.n_iter_, clf.certificate_) == ("plateau", 12, None)
     assert trained(*XOR, order="cyclic", n_iter_no_change=3).n_iter_ == 4
     assert len(asked.work) == 2
+
+
+def test_a_plateau_without_an_answer_says_what_decides(asked):
+    asked.answer = None
+    for parameters in ({}, {"n_iter_no_change": 3}):
+        (said,) = _said(rb.Perceptron(order="cyclic", **parameters), *XOR)
+        assert "because mistakes no longer fall. Whether it can be separated was not decided" in said
+        assert "rosenblatt.certify(X, y) decides. The last pass made" in said
+    assert _said(rb.Perceptron(order="cyclic", decide=False, n_iter_no_change=3), *XOR) == []
+
+
+def test_what_was_not_decided_ends_on_a_long_plateau(asked, monkeypatch):
+    """Where mistakes fall slowly the trend goes on for very long."""
+    asked.answer = None
+    X, y = rb.datasets.make_separable(400, 5, margin=0.005, seed=3)
+    whole = trained(X, y)
+    monkeypatch.setattr(learner, "UNDECIDED_PATIENCE_FACTOR", 2)
+    short = trained(X, y)
+    assert (whole.stop_reason_, short.stop_reason_) == ("separated", "plateau")
+    assert 10 < short.n_iter_ < whole.n_iter_
+    counts, ends = short.mistakes_per_pass_.tolist(), Plateau(10)
+    assert [ends.ends(epoch, count) for epoch, count in enumerate(counts, 1)].index(True) == len(counts) - 1
+
+
+def test_a_question_is_asked_again_before_the_end_when_twice_the_work_is_allowed(asked, monkeypatch):
+    monkeypatch.setattr(learner, "LEAST_WORK", 0.0)
+    asked.answer = None
+    X, y = noisy(300, 4, flip=0.2)
+    clf = trained(X, y)
+    first, *again = asked.work
+    whole = (
+        learner.VISIT * 300 * clf.n_iter_ + learner.MISTAKE * clf.n_mistakes_ + learner.VALUE * 1200 * clf.n_iter_
+    )
+    assert clf.stop_reason_ == "plateau"
+    assert again == [pytest.approx(whole / 2.0)] if whole / 2.0 >= first else again == []
+    assert first + sum(again) <= whole
+    assert len(asked.work) == 1 + (whole / 2.0 >= first)
+
+
+@pytest.mark.parametrize("scores", ["none", "fitted", "reversed"])
+def test_scores_change_which_rows_are_tried_and_no_verdict(scores):
+    X, y = noisy(3000, 6, flip=0.005)
+    batch = as_batch(X, y)
+    f = trained(X, y, max_iter=5, decide=False).decision_function(X)
+    told = {"none": None, "fitted": f, "reversed": -f}[scores]
+    found = verdict(batch, scores=told)
+    assert found.verdict == "inseparable"
+    assert found.verify(X, y)
+    weight = np.where(np.arange(3000) % 3 == 0, 0.0, 1.0)
+    part = verdict(replace(batch, weight=weight), scores=told)
+    assert part.verify(X, y)
+    assert not (set(part.support) & set(range(0, 3000, 3)))
+
+
+def test_nothing_is_asked_that_cannot_be_decided_with_the_work_allowed(monkeypatch):
+    """Newton's method is not begun where it would take more than is left; equal rows are looked for anyhow."""
+    X, y = noisy(3000, 40, flip=0.1)
+    with monkeypatch.context() as patch:
+        patch.setattr("rosenblatt.certify.decide.HingeNewton", None)
+        assert verdict(as_batch(X, y), work=400_000.0) is None
+        X[1], y[:2] = X[0], [0, 1]
+        assert verdict(as_batch(X, y), work=400_000.0).verdict == "inseparable"
+    assert verdict(as_batch(X[2:], y[2:]), work=10_000_000.0).verdict == "inseparable"
 
 
 PARAMETERS = [
@@ -198,12 +266,12 @@ def test_labels_that_a_proof_cannot_tell_apart_do_not_end_a_fit_in_an_error():
 def test_the_end_agrees_with_certify(problem, bias, patience):
     X, y = problem
     clf = trained(X, y, bias=bias, n_iter_no_change=patience, max_iter=200)
-    verdict = quietly(rb.certify, X, y, bias=bias is not None).verdict
+    answer = quietly(rb.certify, X, y, bias=bias is not None).verdict
     assert clf.stop_reason_ != "plateau"  # such small problems are decided
     if clf.stop_reason_ == "separated":
-        assert verdict == "separable"
+        assert answer == "separable"
     if clf.stop_reason_ == "inseparable":
-        assert verdict == "inseparable"
+        assert answer == "inseparable"
         assert clf.certificate_.verify(X, y)
 
 
@@ -216,7 +284,8 @@ def test_a_proof_is_about_rows_before_they_were_scaled():
     scaled = transform_blocks(MemoryBlocks(batch), *Transformation.of(statistics, fill=False, scale=True))
     assert rb.certify(scaled.whole.rows, y).verdict == "inseparable"
     clf = quietly(rb.Perceptron(max_iter=50).fit_blocks, scaled)
-    assert (clf.stop_reason_, clf.certificate_) == ("max_iter", None)
+    assert clf.stop_reason_ == "max_iter"
+    assert clf.certificate_.verify(X, y)
 
 
 def test_a_run_that_was_cut_short_asks_no_more(tmp_path, asked, monkeypatch):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import rosenblatt as rb
-from rosenblatt.exceptions import LabelError, ParameterError
+from rosenblatt.exceptions import LabelError
 from rosenblatt.loops.order import Blockwise
 from rosenblatt.rows.batch import as_batch
 from rosenblatt.tables.blocks import MemoryBlocks
@@ -123,8 +123,6 @@ def _seed(model):
 def test_scaled_blocks_predict_unscaled_rows():
     trained = rb.train("@iris", "prank", parameters={"average": True}, scale=True)
     assert rb.evaluate(trained.model, "@iris").accuracy == trained.summary.trained_on.accuracy > 0.9
-    with pytest.raises(ParameterError, match="no checkpoints"):
-        rb.train("@iris", "prank", checkpoint="never-written")
 
 
 def test_single_examples_and_names():

@@ -233,7 +233,7 @@ def test_errors_name_row_column_and_parameter():
         ({"ignore": [0, 1, 2, 3, 4]}, "no column is left: ignore names all of them"),
         ({"missing": "guess"}, "missing='guess' is not one of"),
         ({"bits": 29}, "bits=29 must be at most 28"),
-        ({"ngrams": 0}, "ngrams is 0, but must be"),
+        ({"ngrams": 0}, "ngrams=0 must be"),
         ({"scale": "yes"}, "scale='yes' must be True or False"),
         ({"vocabulary": 2}, "vocabulary=2"),
     ],

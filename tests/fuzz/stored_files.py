@@ -309,6 +309,15 @@ class Checkpoints:
         {"multiclass": "direct", "average": True},
     )
 
+    OTHERS = (
+        ("SequencePerceptron", {"templates": "words"}),
+        ("SequencePerceptron", {"templates": "words", "order": 2, "beam": 2, "average": False}),
+        ("OrdinalPerceptron", {"average": True, "tol": 1e-9}),
+        ("RankingPerceptron", {"average": True}),
+        ("MultilabelPerceptron", {"rule": "arow"}),
+        ("PassiveAggressiveRegressor", {"average": True}),
+    )
+
     def __init__(self, folder):
         import rosenblatt as rb
         from rosenblatt.codecs import read_container
@@ -323,7 +332,16 @@ class Checkpoints:
             blocks = collect(ArraySource(X, labels), block_bytes=400)
             rb.Perceptron(max_iter=3, **parameters).fit_blocks(blocks, checkpoint=self.path)
             kept = self.path.read_bytes(), *read_container(self.path)
-            self.files.append((parameters, blocks, X, labels, kept))
+            self.files.append(("Perceptron", parameters, blocks, X, labels, kept))
+        words = [[f"w{k % 7}", f"w{k % 5}", "w"] for k in range(20)]
+        tags = [["AB"[k % 2], "AB"[k // 2 % 2], "B"] for k in range(20)]
+        sets = [{"abc"[k % 3], "abc"[k * k % 7 % 3]} for k in range(60)]
+        for name, parameters in self.OTHERS:
+            rows = words if "templates" in parameters else X
+            labels = tags if rows is words else sets if name == "MultilabelPerceptron" else np.arange(60) % 3
+            getattr(rb, name)(max_iter=3, **parameters).fit(rows, labels, checkpoint=self.path)
+            kept = self.path.read_bytes(), *read_container(self.path)
+            self.files.append((name, parameters, None, rows, labels, kept))
 
     def make(self, rng):
         """Write a changed checkpoint."""
@@ -335,8 +353,16 @@ class Checkpoints:
     def use(self, rng):
         """Resume the fit, and replay what it recorded."""
         import rosenblatt as rb
+        from rosenblatt.exceptions import InputError
 
-        parameters, blocks, X, y = self.fit
+        name, parameters, blocks, X, y = self.fit
+        if blocks is None:
+            model = getattr(rb, name)(max_iter=4, **parameters)
+            model.fit(X, y, checkpoint=self.path, resume=True)
+            model.predict(X)
+            with contextlib.suppress(InputError):  # scores of a log that was changed with care
+                (model.trace_.replay if name == "SequencePerceptron" else model.replay)(X, y)
+            return
         model = rb.Perceptron(max_iter=4, **parameters).fit_blocks(blocks, checkpoint=self.path, resume=True)
         if parameters.get("trace") == "mistakes":
             model.trace_.path(X, y)

@@ -1,10 +1,11 @@
-"""Write a model file for each model, and what the model in it says: kept, and never written over.
+"""Write a model file for each model, what the model in it says, and signatures: kept, and never written over.
 
 Run as ``python -m tests.golden.make`` from the root. It adds what is missing; what is there must load for ever.
 """
 
 from __future__ import annotations
 
+import inspect
 import json
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,11 @@ import numpy as np
 
 import rosenblatt as rb
 from rosenblatt.models import SCHEMA
+from rosenblatt.registry import BUILT_IN, class_of
 from tests.models.models import MODELS, answers, gone_on, made
 
 FOLDER = Path(__file__).parent
+SIGNATURES = FOLDER / "signatures.json"
 FEW = 5
 EXPECTED, MODEL = f"{{name}}.v{SCHEMA}.json", f"{{name}}.v{SCHEMA}.safetensors"
 
@@ -34,8 +37,17 @@ def _written(value: Any) -> Any:
     return value.hex() if isinstance(value, float) else value
 
 
+def signature_of(cls: type) -> list[str]:
+    """Return the parameters of a constructor with their defaults, as they are kept."""
+    found = inspect.signature(cls).parameters.values()
+    return [f"{each.replace(annotation=inspect.Parameter.empty)}" for each in found]
+
+
 def main() -> None:
     """Write what is not there yet."""
+    kept = json.loads(SIGNATURES.read_text("utf-8"))
+    kept |= {name: signature_of(class_of(name)) for name in BUILT_IN if name not in kept}
+    SIGNATURES.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     for name in MODELS:
         path = FOLDER / MODEL.format(name=name)
         if path.exists():

@@ -13,7 +13,7 @@ import rosenblatt as rb
 from rosenblatt import registry
 from rosenblatt.estimators._fitting import make_rule
 from rosenblatt.exceptions import InputError
-from rosenblatt.lab.questions import RunMessage, title_of
+from rosenblatt.lab.questions import RunMessage
 from rosenblatt.lab.replies import Answers
 from rosenblatt.loops.reference import share_of_step, sides, step_of
 from rosenblatt.loops.rules import Passive, margin_of
@@ -544,7 +544,7 @@ def test_the_served_page_says_nothing_false():
         plain = learner in {"averaged", "perceptron", "pocket"}
         assert ("in any order" in each["bound"]) == (plain and len(labels) == 2), each["bound"]
         assert ("Novikoff" in each["bound"]) == (plain and each["data"] == "six points")
-        assert f"{title_of(learner)}, trained in Python" in each["rule"]
+        assert f"{registry.title_of(learner)}, trained in Python" in each["rule"]
         if learner.startswith("pa"):
             assert each["bound"].startswith(f"Updates\n\n{model.n_updates_}\n")
             assert f"{model.n_mistakes_} in the run" in each["bound"]

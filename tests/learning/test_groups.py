@@ -205,5 +205,5 @@ def test_one_thread_where_there_is_little_to_do(used, monkeypatch):
 
 
 def test_zero_threads_are_refused():
-    with pytest.raises(ParameterError, match="n_jobs is 0"):
+    with pytest.raises(ParameterError, match="n_jobs=0 must"):
         rb.Perceptron(n_jobs=0).fit(*problem())

@@ -1,5 +1,6 @@
 """Descent on all rows at once: the textbook's steps, and its theorems on the perceptron criterion."""
 
+import pickle
 from fractions import Fraction
 
 import numpy as np
@@ -7,10 +8,11 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt as rb
-from rosenblatt.exceptions import TrainingOverflowError
+from rosenblatt.exceptions import ParameterError, TrainingOverflowError
 from rosenblatt.geometry import perceptron_criterion
 from tests.oracles import family
 from tests.shared.examples import examples
@@ -77,6 +79,62 @@ def test_every_loss_and_rate_is_the_reference(loss, rate):
     np.testing.assert_allclose(clf.coef_[0], w, rtol=1e-9)
     assert clf.intercept_[0] == pytest.approx(b, rel=1e-9)
     assert clf.t_ == 7 * 30
+
+
+def falls(t):
+    return 0.3 / t**0.5
+
+
+@pytest.mark.parametrize("average", [False, True])
+@pytest.mark.parametrize("solver", ["sgd", "batch"])
+def test_a_function_of_the_step_makes_the_bits_of_the_schedule_by_name(solver, average):
+    X, y = noisy(40, 3, seed=4)
+    labels = np.where(X[:, 0] > 0.5, "third", y.astype(str))  # three hyperplanes, each of which begins with t = 1
+    own = {"solver": solver, "alpha": 0.05, "max_iter": 6, "tol": 0.0, "average": average}
+    named = quietly(
+        rb.SoftMarginClassifier("logistic", learning_rate="invscaling", eta0=0.3, **own).fit, X, labels
+    )
+    given = clone(rb.SoftMarginClassifier("logistic", learning_rate=falls, **own))
+    again = pickle.loads(pickle.dumps(quietly(given.fit, X, labels)))
+    for model in (given, again):
+        assert model.coef_.tobytes() == named.coef_.tobytes()
+        assert model.intercept_.tobytes() == named.intercept_.tobytes()
+
+
+@pytest.mark.parametrize(("solver", "steps"), [("sgd", 3 * 40), ("batch", 3)])
+def test_a_function_is_asked_for_each_step_from_1_on(solver, steps):
+    X, y = noisy(40, 3, seed=4)
+    asked = []
+    model = rb.SoftMarginClassifier(
+        solver=solver, learning_rate=lambda t: asked.append(t) or 0.1, max_iter=3, tol=0.0, warm_start=True
+    )
+    for _ in range(2):
+        quietly(model.fit, X, y)
+        assert asked == list(range(1, steps + 1))
+        asked.clear()
+
+
+@pytest.mark.parametrize("value", [-1.0, 0, np.nan, np.inf, None, "1", True])
+@pytest.mark.parametrize("solver", ["sgd", "batch"])
+def test_a_function_that_returns_no_step_size_is_an_error_that_names_the_step(solver, value):
+    X, y = noisy(40, 3, seed=4)
+    model = rb.SoftMarginClassifier(solver=solver, learning_rate=lambda t: 0.1, max_iter=1, tol=0.0)
+    before = quietly(model.fit, X, y).coef_.tobytes()
+    model.set_params(learning_rate=lambda t: value if t == 2 else 0.1, max_iter=3)
+    with pytest.raises(ParameterError, match=r"learning_rate\(2\)=.* must be a finite number above 0"):
+        model.fit(X, y)
+    assert model.coef_.tobytes() == before
+
+
+def test_a_function_is_for_descents_and_for_no_model_file(tmp_path):
+    X, y = noisy(40, 3, seed=4)
+    with pytest.raises(ParameterError, match="solver='sgd' or 'batch', but solver='auto' takes its own"):
+        rb.SoftMarginClassifier(learning_rate=falls).fit(X, y)
+    model = quietly(rb.SoftMarginClassifier(solver="sgd", learning_rate=falls).fit, X, y)
+    with pytest.raises(ParameterError, match=r"set_params\(learning_rate='optimal'\), which changes no weight"):
+        rb.save(model, tmp_path / "m")
+    rb.save(model.set_params(learning_rate="optimal"), tmp_path / "m")
+    assert rb.load(tmp_path / "m").coef_.tobytes() == model.coef_.tobytes()
 
 
 @pytest.mark.parametrize("seed", range(5))

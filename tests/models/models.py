@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy.sparse import csr_array
 
 import rosenblatt as rb
 from rosenblatt.exceptions import RosenblattError
+from rosenblatt.registry import BUILT_IN, class_of
 from tests.shared.examples import slowly
 
 _rng = np.random.default_rng(6)
@@ -128,6 +130,9 @@ MODELS: dict[str, Callable[[], Any]] = {
     ),
     "AdaptiveFilter-complex": lambda: rb.AdaptiveFilter(4).fit(X[:, 0] + 1j * X[:, 1], X[:, 1]),
 }
+
+OWN = {name.split("-")[0] for name in MODELS}
+MODELS |= {name: partial(lambda name: class_of(name)().fit(X, TWO), name) for name in BUILT_IN if name not in OWN}
 
 
 PLAIN = [name for name in MODELS if "-" not in name]

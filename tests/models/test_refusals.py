@@ -14,9 +14,9 @@ from sklearn.compose import ColumnTransformer
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, QuantileTransformer, StandardScaler
+from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, OrdinalEncoder, QuantileTransformer, StandardScaler
 
 import rosenblatt as rb
 from rosenblatt.codecs import KEY, LARGEST_HEADER, pack_file, read_container
@@ -416,51 +416,247 @@ for path in sys.argv[1:]:
     subprocess.run([sys.executable, "-c", source, *paths], check=True, timeout=600)
 
 
-COLUMN_TRANSFORMERS = {
-    "TableEncoder(missing='mean', scale=True, categorical=['colour'])": [
-        ("numbers", make_pipeline(SimpleImputer(), StandardScaler()), ["size"]),
-        ("names", make_pipeline(SimpleImputer(strategy="most_frequent"), OneHotEncoder()), ["colour"]),
-    ],
-    "TableEncoder(categorical=['colour', 'zip'], missing='zero')": [
-        ("colours", OneHotEncoder(), ["colour"]),
-        ("codes", OneHotEncoder(), ["zip"]),
-        ("numbers", SimpleImputer(strategy="constant", fill_value=0), ["size"]),
-    ],
-    "TableEncoder(text=['note'], ignore=['zip'])": [
-        ("words", CountVectorizer(), "note"),
-        ("rest", "drop", ["zip"]),
-        ("numbers", "passthrough", ["size"]),
-    ],
+ROWS = pd.DataFrame(
+    {
+        "size": [1.5, 2.5, 0.5, 0.25, 4.0, 1.0],
+        "age": [3.0, np.nan, 1.2, 5.0, np.nan, 0.9],
+        "colour": pd.Series(["red", "green", "red", np.nan, "brown", "green"], dtype=object),
+        "zip": [2, 1, 2, 3, 3, 1],
+        "note": ["Win a prize", "see you", "free prize for you", "home", "at home", "see it"],
+    }
+)
+NUMBERS = make_pipeline(SimpleImputer(), StandardScaler())
+MARKS = SimpleImputer(add_indicator=True)
+FILLED = SimpleImputer(strategy="constant", fill_value="none")
+
+
+def of_columns(*parts, **settings):
+    return ColumnTransformer([(f"part{k}", each, columns) for k, (each, columns) in enumerate(parts)], **settings)
+
+
+EXACT = {  # what is replaced, the columns of its table, and the encoder that makes the same features
+    "numbers and names": (
+        of_columns(
+            (make_pipeline(SimpleImputer(), StandardScaler()), ["size", "age"]), (OneHotEncoder(), ["colour"])
+        ),
+        ["size", "age", "colour"],
+        "TableEncoder(missing='mean', scale=True, categorical=['colour'])",
+    ),
+    "zeros": (
+        of_columns(
+            (OneHotEncoder(), ["colour"]),
+            (OneHotEncoder(), ["zip"]),
+            (SimpleImputer(strategy="constant", fill_value=0), ["age"]),
+        ),
+        ["age", "colour", "zip"],
+        "TableEncoder(missing='zero', categorical=['colour', 'zip'])",
+    ),
+    "marks": (of_columns((MARKS, ["size", "age"])), ["size", "age"], "TableEncoder(missing='indicator')"),
+    "marks of none": (
+        of_columns((make_pipeline(MARKS, StandardScaler()), ["size", "zip"])),
+        ["size", "zip"],
+        "TableEncoder(missing='indicator', scale=True)",
+    ),
+    "left out": (
+        of_columns(("passthrough", slice("size", "size")), ("drop", ["zip"])),
+        ["size", "zip"],
+        "TableEncoder(ignore=['zip'])",
+    ),
+    "a slice": (
+        of_columns((StandardScaler(), slice(0, 1)), (OneHotEncoder(), [False, True])),
+        ["size", "zip"],
+        "TableEncoder(scale=True, categorical=['zip'])",
+    ),
+    "the rest": (
+        of_columns((OneHotEncoder(), ["zip"]), remainder="drop"),
+        ["size", "zip", "age"],
+        "TableEncoder(categorical=['zip'], ignore=['size', 'age'])",
+    ),
+    "an imputer alone": (SimpleImputer(), ["size", "age"], "TableEncoder(missing='mean')"),
+    "one-hot alone": (OneHotEncoder(), ["colour", "zip"], "TableEncoder(categorical=['colour', 'zip'])"),
 }
 
 
-@pytest.mark.parametrize("written", COLUMN_TRANSFORMERS)
+def columns_of(features):
+    """Return the columns of features, in an order that does not depend on theirs."""
+    dense = features.toarray() if hasattr(features, "toarray") else np.asarray(features, np.float64)
+    return dense[:, np.lexsort(np.round(dense, 9))]
+
+
+@pytest.mark.filterwarnings("ignore:.*:sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", EXACT)
 @pytest.mark.parametrize("write", [lambda model, path: rb.save(model, path), lambda model, _: rb.to_onnx(model)])
-def test_a_column_transformer_is_written_as_a_table_encoder(written, write, tmp_path):
-    """The message names the encoder to use in its place, and that encoder can be saved."""
-    table = pd.DataFrame(
-        {
-            "size": [1.5, 2.5, 0.5, 0.25],
-            "colour": ["red", "green", "red", "brown"],
-            "zip": ["0815", "4711", "0815", "99"],
-            "note": ["Win a prize", "see you", "free prize for you", "home"],
-        }
-    )
-    parts = [
-        (name, each if isinstance(each, str) else clone(each), of)
-        for name, each, of in COLUMN_TRANSFORMERS[written]
-    ]
-    columns = [name for _, _, of in parts for name in ([of] if isinstance(of, str) else of)]
-    model = make_pipeline(ColumnTransformer(parts), rb.Perceptron()).fit(table[columns], [0, 1, 0, 1])
-    with pytest.raises(ParameterError, match="ColumnTransformer") as refused:
+def test_scikit_learn_s_steps_are_written_as_the_encoder_that_makes_the_same_features(name, write, tmp_path):
+    step, columns, written = EXACT[name]
+    table = ROWS[columns]
+    model = make_pipeline(clone(step), rb.Perceptron()).fit(table, [0, 1, 0, 1, 0, 1])
+    with pytest.raises(ParameterError) as refused:
         write(model, tmp_path / "m")
-    assert f"Use {written} in place of the ColumnTransformer" in str(refused.value)
+    assert f"Use {written} in place of" in str(refused.value)
     encoder = eval(written, {"TableEncoder": rb.TableEncoder})
-    rb.save(make_pipeline(encoder, rb.Perceptron()).fit(table[columns], [0, 1, 0, 1]), tmp_path / "m")
+    ours = make_pipeline(encoder, rb.Perceptron()).fit(table, [0, 1, 0, 1, 0, 1])
+    assert columns_of(ours[0].transform(table)) == pytest.approx(columns_of(model[0].transform(table)))
+    rb.save(ours, tmp_path / "m")
 
 
-def test_a_column_transformer_that_no_encoder_replaces_is_refused_as_before(tmp_path):
+DIFFERENT = {  # what is replaced, the columns of its table, the nearest encoder, and how it differs
+    "no mean": (
+        of_columns((StandardScaler(with_mean=False), ["size"])),
+        ["size"],
+        "TableEncoder(scale=True)",
+        "the mean is subtracted too (StandardScaler of 'part0')",
+    ),
+    "no deviation": (
+        of_columns((StandardScaler(with_std=False), ["size"])),
+        ["size"],
+        "TableEncoder(scale=True)",
+        "numbers are divided by their deviations too (StandardScaler of 'part0')",
+    ),
+    "some scaled": (
+        of_columns((StandardScaler(), ["size"]), ("passthrough", ["zip"])),
+        ["size", "zip"],
+        "TableEncoder(scale=True)",
+        "all numbers are standardised, or none",
+    ),
+    "two imputers": (
+        of_columns((SimpleImputer(), ["size"]), (SimpleImputer(strategy="constant"), ["age"])),
+        ["size", "age"],
+        "TableEncoder(missing='mean')",
+        "missing numbers of all columns are filled in one way",
+    ),
+    "median": (
+        SimpleImputer(strategy="median"),
+        ["size", "age"],
+        "TableEncoder(missing='mean')",
+        "missing numbers get the mean, not the median (SimpleImputer)",
+    ),
+    "a number": (
+        SimpleImputer(strategy="constant", fill_value=7),
+        ["age"],
+        "TableEncoder(missing='mean')",
+        "missing numbers get the mean, not 7 (SimpleImputer)",
+    ),
+    "minus one": (
+        SimpleImputer(missing_values=3),
+        ["zip"],
+        "TableEncoder(missing='mean')",
+        "NaN and None are missing, not 3 (SimpleImputer)",
+    ),
+    "scaled first": (
+        of_columns((make_pipeline(StandardScaler(), SimpleImputer()), ["age"])),
+        ["age"],
+        "TableEncoder(missing='mean', scale=True)",
+        "missing numbers are filled before all are scaled (SimpleImputer of 'part0')",
+    ),
+    "scaled marks": (
+        of_columns((make_pipeline(MARKS, StandardScaler()), ["age"])),
+        ["age"],
+        "TableEncoder(missing='indicator', scale=True)",
+        "marks of missing numbers are not scaled",
+    ),
+    "another scaler": (
+        MinMaxScaler(),
+        ["size"],
+        "TableEncoder(scale=True)",
+        "numbers are standardised, as by StandardScaler (MinMaxScaler)",
+    ),
+    "ordinal": (
+        OrdinalEncoder(),
+        ["zip"],
+        "TableEncoder(categorical=['zip'])",
+        "each category is a feature of its own, not a number (OrdinalEncoder)",
+    ),
+    "filled names": (
+        of_columns((make_pipeline(FILLED, OneHotEncoder()), ["colour"])),
+        ["colour"],
+        "TableEncoder(categorical=['colour'])",
+        "a missing category is a category of its own (SimpleImputer of 'part0')",
+    ),
+    "one left out": (
+        OneHotEncoder(drop="first"),
+        ["zip"],
+        "TableEncoder(categorical=['zip'])",
+        "each category that is met has a feature, without drop (OneHotEncoder)",
+    ),
+    "words": (
+        of_columns((CountVectorizer(), "note"), ("passthrough", ["size"])),
+        ["note", "size"],
+        "TableEncoder(text=['note'], weighting='count')",
+        "words are split and hashed in its own way (CountVectorizer of 'part0')",
+    ),
+    "used twice": (
+        of_columns((StandardScaler(), ["zip"]), (OneHotEncoder(), ["zip"])),
+        ["zip"],
+        "TableEncoder(scale=True, categorical=['zip'])",
+        "each column is used once",
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*:sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", DIFFERENT)
+def test_where_no_encoder_does_the_same_the_nearest_is_named_with_its_difference(name, tmp_path):
+    step, columns, written, difference = DIFFERENT[name]
+    model = make_pipeline(clone(step), rb.Perceptron()).fit(ROWS[columns], [0, 1, 0, 1, 0, 1])
+    with pytest.raises(ParameterError) as refused:
+        rb.save(model, tmp_path / "m")
+    told = str(refused.value)
+    assert f"The nearest is {written}, with these differences: {difference}. Train again with it, or save" in told
+    encoder = eval(written, {"TableEncoder": rb.TableEncoder})
+    rb.save(make_pipeline(encoder, rb.Perceptron()).fit(ROWS[columns], [0, 1, 0, 1, 0, 1]), tmp_path / "m")
+
+
+@pytest.mark.filterwarnings("ignore:.*:sklearn.exceptions.ConvergenceWarning")
+def test_dense_features_stay_dense_where_another_step_needs_them(tmp_path):
+    step = of_columns(("passthrough", ["size"]), (OneHotEncoder(sparse_output=False), ["zip"]))
+    table, y = ROWS[["size", "zip"]], [0, 1, 0, 1, 0, 1]
+    model = make_pipeline(step, StandardScaler(), rb.Perceptron()).fit(table, y)
+    with pytest.raises(ParameterError, match=r"categorical=\['zip'\], sparse_output=False\)"):
+        rb.save(model, tmp_path / "m")
+    encoder = rb.TableEncoder(categorical=["zip"], sparse_output=False)
+    ours = make_pipeline(encoder, StandardScaler(), rb.Perceptron()).fit(table, y)
+    assert columns_of(ours[:-1].transform(table)) == pytest.approx(columns_of(model[:-1].transform(table)))
+    rb.save(ours, tmp_path / "m")
+
+
+@pytest.mark.filterwarnings("ignore:.*:sklearn.exceptions.ConvergenceWarning")
+def test_long_lists_of_columns_are_short_in_messages(tmp_path):
+    y = np.arange(30) % 2
+    for rows, told in (
+        (np.arange(600).reshape(30, 20) % 3, "categorical=list(range(20))"),
+        (pd.DataFrame(np.arange(600).reshape(30, 20) % 3).add_prefix("c"), "categorical=['c0', 'c1', …, 'c19']"),
+    ):
+        with pytest.raises(ParameterError) as refused:
+            rb.save(make_pipeline(OneHotEncoder(), rb.Perceptron()).fit(rows, y), tmp_path / "m")
+        assert told in str(refused.value)
+
+
+def test_a_column_transformer_that_no_encoder_replaces_is_refused_with_a_way_out(tmp_path):
     model = make_pipeline(ColumnTransformer([("ranks", QuantileTransformer(n_quantiles=3), [0])]), rb.Perceptron())
-    with pytest.raises(ParameterError, match="Save the learner alone") as refused:
+    with pytest.raises(ParameterError, match=r"nothing like QuantileTransformer of 'ranks'\. Save") as refused:
         rb.save(model.fit(np.arange(6.0)[:, None], [0, 0, 0, 1, 1, 1]), tmp_path / "m")
     assert "in place of" not in str(refused.value)
+    model = make_pipeline(rb.OnlineScaler(), SimpleImputer(), rb.Perceptron())
+    with pytest.raises(ParameterError, match=r"step 'simpleimputer' is SimpleImputer.* Save the learner alone"):
+        rb.save(model.fit(np.arange(6.0)[:, None], [0, 0, 0, 1, 1, 1]), tmp_path / "m")
+    with pytest.raises(ParameterError, match="This SimpleImputer is not trained yet"):
+        rb.save(make_pipeline(SimpleImputer(), rb.Perceptron()), tmp_path / "m")
+
+
+@pytest.mark.parametrize(
+    ("model", "told"),
+    [
+        (
+            of_columns((SimpleImputer(), ["size", "age"])),
+            "a ColumnTransformer prepares rows .*Use Tab",
+        ),
+        (SimpleImputer(strategy="median"), "a SimpleImputer prepares rows.*The nearest is"),
+        (rb.TableEncoder(), "a TableEncoder prepares rows and predicts nothing. Put it before a learner"),
+        (LogisticRegression(), "LogisticRegression is a learner of scikit-learn.*joblib or skops"),
+    ],
+)
+def test_what_is_no_learner_of_ours_is_named_without_its_parameters(model, told, tmp_path):
+    with pytest.raises(ParameterError, match=told) as refused:
+        rb.save(model.fit(ROWS[["size", "age"]].fillna(0), [0, 1, 0, 1, 0, 1]), tmp_path / "m")
+    assert "transformers=" not in str(refused.value)
+    assert "register" not in str(refused.value)

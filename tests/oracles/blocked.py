@@ -53,6 +53,19 @@ def prepare(X: Any, step: Any, beta: float, multiply: Callable[[Any, Any], Any])
     return Block(norm, unit, np.rint(real).astype(np.int64), np.rint(real / 2**COARSE).astype(np.int64), drift)
 
 
+def potential_of(w: Any, beta: float) -> float:
+    """Return a bound of Q = |w|² + b² / β, which mistakes let grow slowly; |w|² + b² where β = 0."""
+    with np.errstate(over="ignore", under="ignore"):
+        square = float((w[:-1] ** 2).sum() + w[-1] ** 2 / (beta or 1.0))
+    return square * (1.0 + 1e-12) + 1e-300
+
+
+def growth_of(step: float, norm: float, rule: Any, T: float) -> float:
+    """Return how much a mistake lets Q grow at most; with β = 0 this holds only if b is 0, as the page says."""
+    length = step * norm * max(1.0, rule.beta)
+    return length * (length + 2.0 * T) + 2.0 * step * max(rule.margin, 0.0)
+
+
 class Trained(NamedTuple):
     """The places of the mistakes, and how many rows the bound left in doubt."""
 
@@ -73,16 +86,18 @@ def train(
     score: Callable[[Any, Any], float],
     multiply: Callable[[Any, Any], Any] = lambda a, b: a @ b.T,
 ) -> Trained:
-    """Make one pass over rows with labels −1, 0 or +1, in place; `score` is the loop's own <w, x> + b."""
+    """Make one pass over rows with labels −1, 0 or +1, in place; `score` is the loop's own <w, x> + b.
+
+    Without a bias step there must be no bias either: the bound of the norm needs it.
+    """
+    assert rule.beta > 0.0 or w[-1] == 0.0
     d, mistakes, doubts = X.shape[1], [], 0
-    growth, divisor = max(1.0, rule.beta), rule.beta or 1.0
-    with np.errstate(over="ignore", under="ignore"):
-        potential = float((w[:-1] ** 2).sum() + w[-1] ** 2 / divisor) * (1.0 + 1e-12) + 1e-300
+    potential = potential_of(w, rule.beta)
     for first in range(0, len(X), size):
         rows, sides = X[first : first + size], y[first : first + size]
         steps = rule.eta * (np.ones(len(rows)) if weight is None else weight[first : first + size])
         block = prepare(rows, steps, rule.beta, multiply)
-        A = math.sqrt(potential * growth) * (1.0 + 1e-6)
+        A = math.sqrt(potential * max(1.0, rule.beta)) * (1.0 + 1e-6)
         T = bound(d, size, A, block.drift)
         fits = (A + block.drift + abs(rule.margin)) * block.unit < 1e18
         slack = math.ceil(T * block.unit * (1.0 + 1e-9)) + size // 2 + 3 if fits else 2**63 - 1
@@ -126,8 +141,7 @@ def train(
             move(w, rows[r], c, rule.beta)
             if u is not None:
                 move(u, rows[r], c * float(visits + first + r), rule.beta)
-            length = steps[r] * block.norm[r] * growth
-            potential += length * (length + 2.0 * T) + 2.0 * steps[r] * max(rule.margin, 0.0)
+            potential += growth_of(steps[r], block.norm[r], rule, T)
         potential *= 1.0 + 1e-12
         mistakes += [first + r for r in made]
     return Trained(mistakes, doubts)

@@ -147,3 +147,15 @@ def test_dark_pictures_have_the_colours_of_the_dark_theme():
     assert tints == [style.DARK.positive, style.DARK.negative]
     assert to_hex(ax.xaxis.label.get_color()) == to_hex((0.95,) * 3)
     plt.close(figure)
+
+
+def test_a_legend_stays_off_the_next_picture():
+    figure, row = plt.subplots(1, 2, figsize=(9, 3.5), layout="constrained")
+    for ax in row:
+        ax.plot([0, 1], [0, 1], label="a line with a long name")
+        style.legend_beside(ax)
+    figure.canvas.draw()
+    first, second = (ax.get_legend().get_window_extent() for ax in row)
+    assert first.x1 < row[1].get_window_extent().x0
+    assert second.x0 > row[1].get_window_extent().x1  # nothing is beside the last one
+    plt.close(figure)

@@ -43,7 +43,7 @@ PRODUCTS = (lambda a, b: a @ b.T, one_by_one, backwards)
 def draw(random: np.random.Generator) -> tuple[Any, Any, Rule, Any]:
     """Return rows, labels, a rule and weights of rows, of a kind that is hard for floats."""
     n, d = int(random.integers(1, 140)), int(random.integers(1, 50))
-    kind = random.choice(["plain", "scaled", "ties", "equal", "whole", "tiny", "huge", "all", "float32"])
+    kind = random.choice(["plain", "scaled", "ties", "equal", "whole", "tiny", "huge", "beyond", "all", "float32"])
     X = random.standard_normal((n, d))
     if kind == "float32":
         X = X.astype(np.float32).astype(np.float64)
@@ -56,6 +56,8 @@ def draw(random: np.random.Generator) -> tuple[Any, Any, Rule, Any]:
     exponents = {"scaled": (-9, 10), "tiny": (-300, -150), "huge": (140, 153), "all": (-300, 153)}.get(str(kind))
     if exponents is not None:
         X *= 10.0 ** random.integers(*exponents, (n, 1))
+    if kind == "beyond":  # a few rows beyond 1e150, whose square is infinite
+        X *= 10.0 ** np.where(random.random((n, 1)) < 0.1, random.integers(150, 301, (n, 1)), 0)
     y = np.where(X @ random.standard_normal(d) > 0, 1, -1)
     y[random.random(n) < random.choice([0.0, 0.1, 0.5])] *= -1
     y[random.random(n) < random.choice([0.0, 0.0, 0.3])] = 0
@@ -77,6 +79,7 @@ def test_the_blocked_form_is_the_loop(seed):
         X, y, rule, weight = draw(random)
         n, d = X.shape
         w = random.standard_normal(d + 1) if random.random() < 0.3 else np.zeros(d + 1)
+        w[-1] *= rule.beta > 0.0
         start, u, v = w.copy(), np.zeros(d + 1), np.zeros(d + 1)
         for visits in (0, n):
             log = Log.room(n)
@@ -101,6 +104,27 @@ def test_the_blocked_form_is_the_loop(seed):
             np.testing.assert_array_equal(v.view(np.int64), u.view(np.int64))
             doubts += found.doubts
     assert doubts  # the path that scores as the loop does was taken
+
+
+@pytest.mark.parametrize("exponent", [151, 160, 200, 250, 300])
+def test_nothing_is_sure_of_a_block_with_a_row_beyond_measure(exponent):
+    """Its square is beyond the largest float, so that all rows of its block are scored as in the loop."""
+    random = np.random.default_rng(exponent)
+    X, y = random.standard_normal((96, 5)), random.choice([-1, 1], 96)
+    X[40] *= 10.0**exponent
+    for start in (np.zeros(6), random.standard_normal(6) / 7.0):
+        w, u, log = start.copy(), np.zeros(6), Log.room(96)
+        y[40] = 1 if start.any() else -1
+        count, done = passes.train(X, Sides(y.astype(float)), IN_ORDER[:96], Rule(), w, u, 0, log)
+        assert done == 96
+        now, sums = start.copy(), np.zeros(6)
+        found = blocked.train(X, y, Rule(), now, sums, size=32, score=score)
+        assert found.mistakes == log.at[:count].tolist()
+        assert (now.tobytes(), sums.tobytes()) == (w.tobytes(), u.tobytes())
+        assert found.doubts >= 32
+        first = blocked.train(X[:64], y[:64], Rule(), start.copy(), size=32, score=score)
+        alone = blocked.train(X[:32], y[:32], Rule(), start.copy(), size=32, score=score)
+        assert first.doubts - alone.doubts == 32
 
 
 def differences(X: Any, y: Any, rule: Rule, w: Any, product: Any) -> list[tuple[Fraction, float, float, float]]:
@@ -224,23 +248,42 @@ def test_whole_numbers_round_and_the_bound_of_units_says_how_far():
     assert T + 2.0 < off < 128 + 2.0
 
 
+def norms(X: Any, y: Any, rule: Rule, w: Any) -> list[tuple[float, float]]:
+    """Return |(w, b)| after each mistake of the loop, and what the page says that it is at most."""
+    potential, growth, found = blocked.potential_of(w, rule.beta), max(1.0, rule.beta), []
+    for x, side in zip(X, y, strict=True):
+        lead = side * score(x, w)
+        if side == 0 or lead > rule.margin or (lead == rule.margin and rule.tie_plus * rule.tie_minus == 0.0):
+            continue
+        A, norm = math.sqrt(potential * growth), math.sqrt(float(x @ x) + 1.0) * (1.0 + 1e-12)
+        T = blocked.bound(len(x), 1, A, rule.eta * norm * growth)
+        blocked.move(w, x, rule.eta * float(side), rule.beta)
+        potential = (potential + blocked.growth_of(rule.eta, norm, rule, T)) * (1.0 + 1e-12)
+        found.append((math.sqrt(float(w @ w)), math.sqrt(potential * growth) * (1.0 + 1e-6)))
+    return found
+
+
 def test_the_norm_of_the_weights_is_never_underestimated():
     random = np.random.default_rng(3)
-    for _ in range(60):
+    started = 0
+    for _ in range(200):
         X, y, rule, _ = draw(random)
-        X = np.clip(X, -1e9, 1e9)
-        w, growth = np.zeros(X.shape[1] + 1), max(1.0, rule.beta)
-        potential = 1e-300
-        for x, side in zip(X, y, strict=True):
-            f = score(x, w)
-            lead = side * f
-            if side == 0 or lead > rule.margin or (lead == rule.margin and rule.tie_plus * rule.tie_minus == 0.0):
-                continue
-            blocked.move(w, x, rule.eta * float(side), rule.beta)
-            length = rule.eta * math.sqrt(float(x @ x) + 1.0) * (1.0 + 1e-12) * growth
-            potential += length * length + 2.0 * rule.eta * max(rule.margin, 0.0)
-            potential *= 1.0 + 1e-12
-            assert float(w @ w) <= potential * growth * (1.0 + 1e-9)
+        w = random.standard_normal(X.shape[1] + 1) * random.choice([0.0, 1.0, 1e4])
+        w[-1] *= random.choice([1.0, 100.0]) * (rule.beta > 0.0)
+        begins = bool(w[-1])
+        found = norms(np.clip(X, -1e9, 1e9), y, rule, w)
+        assert all(length <= most for length, most in found)
+        started += begins * len(found)
+    assert started > 1000
+
+
+def test_a_bias_that_rests_breaks_the_bound_of_the_norm():
+    """So the engine refuses it: each step may lengthen the weights by the bias, which nothing counts."""
+    X, y = np.full((1001, 1), 0.3), np.append(-np.ones(1000), 1.0)
+    length, most = norms(X, y, Rule(beta=0.0), np.array([0.0, 100.0]))[-1]
+    assert length > 3.0 * most
+    with pytest.raises(AssertionError):
+        blocked.train(X, y, Rule(beta=0.0), np.array([0.0, 100.0]), score=score)
 
 
 def test_the_engine_uses_this_bound():

@@ -204,3 +204,46 @@ def test_rows_on_a_gpu_are_not_for_the_cpu():
 
 def test_states_without_visits_predict_zero():
     assert States(np.ones((1, 2)), np.zeros((1, 2)), np.zeros(1, np.int64)).hypothesis().tolist() == [[1.0, 1.0]]
+
+
+@pytest.mark.parametrize("way", ["in memory", "shards", "halves"])
+@pytest.mark.parametrize("folded", [False, True])
+def test_a_row_in_no_problem_must_be_finite_too(way, folded):
+    """As a row of weight 0 must, and as on a GPU."""
+    rng = np.random.default_rng(3)
+    X, labels = rng.standard_normal((60, 3)), rng.choice([-1, 1], (60, 2)).astype(np.int8)
+    X[44, 1] = np.inf
+    if folded:  # the fold that all problems leave out
+        fold, left_out = (np.arange(60) == 44).astype(np.int8), np.ones(2, np.int8)
+        problems = Problems(labels, np.arange(2), fold, left_out)
+    else:
+        labels[44] = 0
+        problems = Problems(labels, np.arange(2))
+    matrix = {
+        "in memory": Matrix((X,), "float64"),
+        "shards": Matrix((X[:50], X[50:]), "float64", streamed=True),
+        "halves": Matrix((X.astype(np.float16),), "float16"),
+    }[way]
+    order = rng.permutation(60).astype(np.uint64)
+    for visits in (None, order):
+        with pytest.raises(NonFiniteError, match="X has inf at row 44, column 1") as caught:
+            trained(matrix, problems, Plan(), [visits])
+        assert (caught.value.row, caught.value.column) == (44, 1)
+    engine, _ = trained(matrix, problems, Plan(), [order[order != 44]])  # it is looked at where it is visited
+    with pytest.raises(NonFiniteError, match="row 44"):
+        engine.train_pass(np.arange(2), order)
+    with pytest.raises(NonFiniteError, match="row 44"):
+        rb.Probes(folds=None).fit(X, np.where(np.arange(60) == 44, 0, labels[:, 0]))
+    with pytest.raises(NonFiniteError, match="row 44"):
+        rb.Perceptron().fit(X, labels[:, 0], sample_weight=np.arange(60) != 44)
+
+
+def test_idle_rows_are_those_that_no_problem_visits():
+    rng = np.random.default_rng(5)
+    for _ in range(50):
+        labels = rng.choice([-1, 0, 1], (30, 4), p=[0.1, 0.8, 0.1]).astype(np.int8)
+        fold, left_out = rng.integers(0, 3, 30).astype(np.int8), rng.integers(-1, 3, 5).astype(np.int8)
+        problems = Problems(labels, rng.integers(0, 4, 5), fold, left_out)
+        expected = (problems.signs(slice(None)) == 0).all(axis=1)
+        found = cpu._idle_rows(problems, fold, left_out.astype(np.int64))
+        assert found.tolist() == expected.tolist()

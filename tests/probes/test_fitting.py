@@ -1,5 +1,6 @@
 """`device=` of `Perceptron` and `MultilabelPerceptron`: the engine of the CPU stands in for that of a GPU."""
 
+import inspect
 import warnings
 
 import numpy as np
@@ -46,11 +47,13 @@ def quietly(model, *data, **how):
 
 
 def told_while_fitting(model, *data):
-    """Return the files to which it was said that the CPU is used."""
+    """Return the files to which it was said that the CPU is used, and how far from the call of `fit`."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        line = inspect.currentframe().f_lineno + 1
         model.fit(*data)
-    return [each.filename for each in caught if "Meanwhile the CPU is used." in str(each.message)]
+    told = [each for each in caught if "Meanwhile the CPU is used." in str(each.message)]
+    return [(each.filename, each.lineno - line) for each in told]
 
 
 def same_state(one, other):
@@ -174,7 +177,7 @@ def test_what_no_gpu_does_is_refused(opened, told):
     assert opened == ["cuda"]
     plain = quietly(rb.Perceptron(**how), ROWS, CLASSES)
     auto = rb.Perceptron(device="auto", **how)
-    assert told_while_fitting(auto, ROWS, CLASSES) == [__file__]
+    assert told_while_fitting(auto, ROWS, CLASSES) == [(__file__, 0)]
     same_state(plain, auto)
     assert (plain.trace_.mistakes is None) == (auto.trace_.mistakes is None)
     assert told_while_fitting(auto, ROWS, CLASSES) == []
@@ -193,7 +196,7 @@ def test_what_no_gpu_does_with_sets_is_refused(opened, told, how, X):
         rb.MultilabelPerceptron(device="cuda", **how).fit(X, SETS)
     plain = quietly(rb.MultilabelPerceptron(**how), X, SETS)
     auto = rb.MultilabelPerceptron(device="auto", **how)
-    assert told_while_fitting(auto, X, SETS) == [__file__]
+    assert told_while_fitting(auto, X, SETS) == [(__file__, 0)]
     same_state(plain, auto)
     assert plain.updates().visit.tolist() == auto.updates().visit.tolist()
 

@@ -144,6 +144,19 @@ def test_rows_that_are_judged_are_counted():
 
 
 @on_a_gpu
+@pytest.mark.parametrize("side", [-1, 1])
+def test_a_judged_score_beyond_the_largest_float_is_an_error(side):
+    X, y = some_rows()
+    y[7], X[7] = side, 1e300
+    engine = begun(X, y)
+    with pytest.raises(TrainingOverflowError, match="The score of row 7 exceeds") as caught:
+        engine.count_right(np.full((5, 41), 1e10))
+    assert caught.value.row == 7
+    assert (engine.count_right(np.ones((5, 41))) <= 3000).all()
+    engine.close()
+
+
+@on_a_gpu
 @pytest.mark.parametrize("kind", ["float32", "float64", "float16", "bfloat16"])
 @pytest.mark.parametrize("library", ["torch", "cupy", "jax"])
 def test_tensors_are_read_where_they_lie(library, kind):
@@ -197,7 +210,7 @@ def test_several_parts_are_one_matrix():
 @on_a_gpu
 def test_memory_that_is_not_enough_is_said_before_training(monkeypatch):
     X, y = some_rows()
-    monkeypatch.setattr(gpu, "SPARE", 1e-6)
+    monkeypatch.setattr(gpu, "USED_SHARE", 1e-6)
     with pytest.raises(DeviceError, match=r"needs .* GiB of the GPU's memory, and 0.0 GiB are free"):
         begun(X, y)
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import signal
 import sys
 import time
+import warnings
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
 
 import rosenblatt as rb
-from rosenblatt.exceptions import DeviceError
+from rosenblatt.exceptions import DeviceError, NonFiniteError, TrainingOverflowError
+from rosenblatt.loops.rules import Rule
 from rosenblatt.probes import devices, gpu
-from rosenblatt.probes.engine import Matrix, Plan, Problems
+from rosenblatt.probes.engine import ON_CPU, Matrix, Plan, Problems, States
 from rosenblatt.probes.gpu import GpuEngine, Shape
 from rosenblatt.stopping import interruptible
 from tests.probes.fake_cupy import Blas, CUDARuntimeError, FakeCupy
@@ -79,12 +82,80 @@ def test_a_lost_gpu_is_a_sentence_and_training_ends(cupy, event, resident):
     engine.close()
 
 
+@pytest.mark.parametrize(
+    ("place", "error", "told"),
+    [
+        (0, NonFiniteError, "Row 333 of X has a value that is NaN"),
+        (1, TrainingOverflowError, "The score of row 333 exceeds the largest float"),
+    ],
+)
+def test_rows_that_are_judged_must_have_finite_scores(cupy, place, error, told):
+    """The kernels note the first row, and the first score, that is not finite; here the test does."""
+    engine = begun(*some_rows())
+    hypothesis = np.ones((5, 41))
+    assert engine.count_right(hypothesis).tolist() == [0] * 5
+
+    def note():
+        engine._all["broken"][place] = 333
+
+    when(cupy, "walk", note)
+    with pytest.raises(error, match=told) as caught:
+        engine.count_right(hypothesis)
+    assert caught.value.row == 333
+    assert engine.count_right(hypothesis).tolist() == [0] * 5
+    engine.close()
+
+
+def test_the_plan_counts_the_weights_that_are_judged(fresh, monkeypatch):
+    X, y = some_rows(300, 40, 2000)
+    fake, copied = install(monkeypatch), []
+    engine = begun(X, y)
+    held = sum(each.nbytes for name, each in engine._all.items() if name not in ("parts", "starts"))
+    usual = fake.asarray
+    fake.asarray = lambda values: copied.append(values.nbytes) or usual(values)
+    engine.count_right(np.ones((2000, 41)))
+    engine.close()
+    need = held + max(copied) + (gpu.MOST_PROBLEM_GROUPS + 2) * gpu.WORKSPACE_BYTES + gpu.OVERHEAD_BYTES
+    for free, fits in ((need + 64, True), (need - 64, False)):
+        install(monkeypatch, free=int(free / gpu.USED_SHARE))
+        gpu._cupy.cache_clear()
+        with nullcontext() if fits else pytest.raises(DeviceError, match="Train fewer problems at a time"):
+            begun(X, y, resident=True).close()
+
+
+def test_a_bias_that_rests_must_be_zero(cupy):
+    """The bound of the norm would not hold: see the page, and `test_blocked.py`."""
+    X, y = np.full((1001, 1), 0.3), np.append(-np.ones(1000), 1.0)
+
+    def fit(device, bias, **how):
+        model = rb.Perceptron(device=device, fit_intercept=False, decide=False, max_iter=3, **how)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return model.fit(X, y, coef_init=[0.0], intercept_init=[bias])
+
+    with pytest.raises(
+        DeviceError, match=r"starts with a bias and has no bias step .*, or use device='cpu'\."
+    ) as told:
+        fit("cuda", 100.0)
+    assert told.value.remedies == (ON_CPU,)
+    assert not cupy.launched
+    np.testing.assert_array_equal(fit("auto", 100.0).coef_, fit("cpu", 100.0).coef_)
+    fit("cuda", 0.0)
+    assert cupy.launched
+    engine = GpuEngine()
+    begin = States(np.array([[0.0, 100.0]]), None, np.zeros(1, np.int64))
+    for beta in (1.0, 0.3):  # here the bias moves, and is counted
+        plan = Plan(Rule(beta=beta), average=False)
+        engine.start(Matrix((X,), "float64"), Problems(y[:, None].astype(np.int8), np.arange(1)), plan, begin)
+    engine.close()
+
+
 # Ctrl-C. An update of the fake adds 1 to a weight, so that weights tell how many passes they are of.
 
-PASS = 3 * gpu.GROUP  # rows
+PASS = 3 * gpu.GROUP_ROWS  # rows
 
 
-def passes_of(engine, blocks=PASS // gpu.BLOCK):
+def passes_of(engine, blocks=PASS // gpu.BLOCK_ROWS):
     """Return the passes that weights and visits stand for, and require that they agree."""
     states = engine.states()
     made = states.visits // PASS
@@ -158,13 +229,13 @@ def test_the_first_ctrl_c_ends_a_pass(cupy, event):
     when(cupy, event, press)
     with pytest.raises(KeyboardInterrupt), interruptible():
         engine.train_pass(np.arange(2), None)
-    assert cupy.launched.count("update") < PASS // gpu.BLOCK
+    assert cupy.launched.count("update") < PASS // gpu.BLOCK_ROWS
     assert passes_of(engine) == [1, 1]
     engine.close()
 
 
 def test_no_copy_of_rows_goes_on_after_ctrl_c(cupy):
-    X, y = some_rows(gpu.GROUP, 2, 2)
+    X, y = some_rows(gpu.GROUP_ROWS, 2, 2)
     copied = []
 
     class Slow:
@@ -246,14 +317,14 @@ SHARED = {"8.0": 163 << 10, "8.6": 99 << 10, "9.0": 227 << 10}
 @pytest.mark.parametrize("k", [1, 16, 128, 700, 1024, 1453, 4096, 100_000])
 def test_shapes_fit_the_gpu(k, capability):
     shape = Shape.of(k, SHARED[capability])
-    assert 1 <= shape.groups <= gpu.MOST_GROUPS
+    assert 1 <= shape.groups <= gpu.MOST_PROBLEM_GROUPS
     assert shape.warps * shape.problems <= 16  # named barriers, and threads of a block
     assert shape.problems >= 1
     assert shape.tile is not None
     pw, fw, _, nt = shape.tile
     assert 32 * pw * fw <= 1024
     assert 64 % (8 * nt * fw) == 0 or (8 * nt * fw) <= 64
-    assert gpu.STAGES * gpu.DEPTH * (8 * nt * fw + gpu.PITCH) * 8 <= SHARED[capability]
+    assert gpu.TILE_STAGES * gpu.TILE_DEPTH * (8 * nt * fw + gpu.TILE_PITCH) * 8 <= SHARED[capability]
     assert 256 * 64 * 4 + 256 * 8 + 64 + shape.problems * (256 + 320 * 8 + 16) <= SHARED[capability]
 
 

@@ -8,6 +8,7 @@ import pytest
 import rosenblatt as rb
 from rosenblatt.exceptions import DataTypeError, FormatError, ParameterError, ShapeError
 from rosenblatt.probes import matrix as module
+from rosenblatt.probes.engine import widen
 from rosenblatt.probes.matrix import as_matrix, blocks_of
 
 RNG = np.random.default_rng(0)
@@ -135,3 +136,54 @@ def test_tensors_of_a_gpu_stay_there():
         as_matrix([OnGpu(), X[:, :2]])
     with pytest.raises(rb.exceptions.DeviceError, match="device='cuda'"):
         rb.Probes(folds=None).fit(OnGpu(), [0, 1, 1])
+
+
+class Tensor:
+    """What torch has on a GPU: with a gradient, it raises where it is asked for its address."""
+
+    shape, is_cuda = (3, 2), True
+
+    def __init__(self, dtype="torch.float32", gradient=True):
+        self.dtype, self.gradient = dtype, gradient
+
+    @property
+    def __cuda_array_interface__(self):
+        """Where it lies."""
+        if self.gradient:
+            raise RuntimeError("Can't get __cuda_array_interface__ on Variable that requires grad.")
+        if self.dtype == "torch.bfloat16":
+            raise KeyError(self.dtype)
+        return {}
+
+    def detach(self):
+        """Return it without a gradient."""
+        return Tensor(self.dtype, gradient=False)
+
+
+Tensor.__module__ = "torch"
+
+
+class Parameter(Tensor):
+    """A class of the user's own."""
+
+
+@pytest.mark.parametrize("kind", ["float32", "bfloat16"])
+@pytest.mark.parametrize("made", [Tensor, Parameter])
+def test_a_gradient_is_left_behind(made, kind):
+    matrix, _ = as_matrix(made(f"torch.{kind}"))
+    assert (matrix.on_device, matrix.kind, matrix.parts[0].gradient) == (True, kind, False)
+
+
+@pytest.mark.parametrize("kind", ["float64", "float32", "float16", "bfloat16", "uint8"])
+@pytest.mark.parametrize("gradient", [False, True])
+def test_tensors_of_torch_are_read_where_they_lie(kind, gradient):
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    if gradient and kind == "uint8":
+        pytest.skip("whole numbers have no gradient")
+    tensor = torch.asarray(np.abs(X) * 20).to(getattr(torch, kind)).requires_grad_(gradient)
+    for each in (tensor, torch.nn.Parameter(tensor, requires_grad=gradient)):
+        matrix, _ = as_matrix(each)
+        assert (matrix.kind, matrix.on_device, matrix.streamed) == (kind, False, False)
+        assert matrix.parts[0].ctypes.data == tensor.data_ptr()
+        wide = widen(matrix.parts[0], matrix.kind).astype(float)
+        assert wide.tolist() == tensor.detach().to(torch.float64).tolist()

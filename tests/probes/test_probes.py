@@ -1,6 +1,7 @@
 """`rb.Probes`: each probe is a perceptron, and what the table says of it is counted here by hand."""
 
 import csv
+import inspect
 import math
 import warnings
 
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rosenblatt as rb
-from rosenblatt.exceptions import DeviceError, LabelError, ParameterError, ShapeError
+from rosenblatt.exceptions import DeviceError, InputError, LabelError, ParameterError, ShapeError
 from rosenblatt.probes import devices
 from rosenblatt.probes import probes as module
 from rosenblatt.probes.cpu import CpuEngine
@@ -161,6 +162,38 @@ def test_verdicts_are_those_of_certify():
     assert plane.separable == "no"
 
 
+def test_a_yes_of_few_rows_has_a_note():
+    """Cover's count by binomials: with n rows and w weights, 2 (C(n-1, 0) + … + C(n-1, w-1)) of 2ⁿ labels."""
+    rows = RNG.standard_normal((40, 9))
+    half = RNG.choice([-1, 1], 40)
+    few = np.where(np.arange(40) < 20, half, 0)  # 20 rows, 10 weights
+    fewer = np.where(np.arange(40) < 18, half, 0)
+    more = np.where(np.arange(40) < 21, half, 0)
+    labels = {"all": half, "few": few, "more": more}
+
+    def chance(n, weights):
+        return sum(math.comb(n - 1, i) for i in range(weights)) / 2 ** (n - 1)
+
+    def note(*labels, **how):
+        return rb.Probes(folds=None, **how).fit(rows, dict(zip("abc", labels, strict=False))).table().notes
+
+    table = rb.Probes(folds=None).fit(rows, labels).table()
+    assert chance(20, 10) == 0.5
+    assert table.notes == [
+        "1 of 3 probes has at most twice as many rows as weights. So few rows in general position would be "
+        "separable for random labels, too, with probability at least 0.5 (Cover 1965), so that "
+        '"yes" says little there.'
+    ]
+    assert str(table).splitlines()[-1] == "note: " + table.notes[0]
+    assert "1 of 3" in str(rb.Probes(folds=None).fit_layers({"a": rows}, labels).table())
+    assert math.floor(chance(18, 10) * 1000) == 685
+    assert "at least 0.685 (Cover" in note(fewer)[0]
+    assert "2 of 2 probes have at most" in note(few, fewer)[0]
+    assert "too, with probability 1 (Cover" in note(np.where(np.arange(40) < 10, half, 0))[0]
+    assert note(half, more) == note(half, few, decide=False) == note(few, fit_intercept=False) == []
+    assert note(fewer, fit_intercept=False)  # 9 weights
+
+
 def test_labels_in_any_form():
     frame = pytest.importorskip("pandas").DataFrame({"a": ["x", "y", None], "b": [True, False, True]})
     names, signs = as_signs(frame, 3)
@@ -171,13 +204,61 @@ def test_labels_in_any_form():
     assert as_signs([1.0, float("nan"), 2.0], 3)[1].tolist() == [[-1], [0], [1]]
 
 
+def test_missing_labels_of_every_kind():
+    pd = pytest.importorskip("pandas")
+    for dtype, values, expected in (
+        ("boolean", [True, None, False], [1, 0, -1]),
+        ("string", ["v", None, "n"], [1, 0, -1]),
+        ("Int64", [3, None, 2], [1, 0, -1]),
+        ("Int64", [-1, None, 0], None),
+        ("category", ["v", None, "n"], [1, 0, -1]),
+        ("datetime64[ns]", ["2026-01-02", None, "2026-01-01"], [1, 0, -1]),
+        (object, [1.0, pd.NaT, 0.0], [1, 0, -1]),
+    ):
+        series = pd.Series(values, dtype=dtype)
+        for labels in (series, pd.DataFrame({"a": series}), {"a": series}):
+            if expected is None:
+                with pytest.raises(LabelError, match="one side only"):
+                    as_signs(labels, 3)
+            else:
+                assert as_signs(labels, 3)[1].ravel().tolist() == expected, (dtype, values)
+    masked = np.ma.array([1, 7, 0], mask=[0, 1, 0])
+    assert as_signs(masked, 3)[1].ravel().tolist() == [1, 0, -1]
+
+
+@pytest.mark.parametrize("missing", [None, float("nan")])
+def test_a_zero_stays_out_of_the_problem_beside_missing_labels(missing):
+    pd = pytest.importorskip("pandas")
+    values = [-1, 0, 1, missing]
+    for labels in (values, np.array(values, float), pd.Series(values, dtype="Int64"), {"a": values}):
+        names, signs = as_signs(labels, 4)
+        assert (len(names), signs.ravel().tolist()) == (1, [-1, 0, 1, 0])
+
+
+def test_series_keep_their_name_and_tables_of_arrow_their_columns():
+    pd, pa, pl = (pytest.importorskip(name) for name in ("pandas", "pyarrow", "polars"))
+    for series in (pd.Series([0, 1, 1], name="plural"), pl.Series("plural", [0, 1, 1])):
+        assert as_signs(series, 3)[0] == ["plural"]
+    assert as_signs(pd.Series(list("abc"), name="tag"), 3)[0] == ["tag=a", "tag=b", "tag=c"]
+    assert as_signs(pd.Series([0, 1, 1]), 3)[0] == [""]
+    columns = {"columns": ["x", None, "y"], "name": [True, False, None], "n": [-1, None, 1], "f": [-1.0, 1.0, 0.0]}
+    expected = [[-1, 1, -1, -1], [0, -1, 0, 1], [1, 0, 1, 0]]
+    for frame in (pa.table(columns), pd.DataFrame(columns), pl.DataFrame(columns), columns):
+        assert as_signs(frame, 3)[0] == list(columns)
+        assert as_signs(frame, 3)[1].tolist() == expected
+    assert rb.Probes(folds=None).fit(X[:3], pa.table(columns)).names_ == list(columns)
+    twice = pd.DataFrame([[0, 1], [1, 0], [1, 0]], columns=["a", "a"])
+    with pytest.raises(InputError, match="Y has columns of the same name"):
+        as_signs(twice, 3)
+
+
 @pytest.mark.parametrize(
     ("labels", "error", "told"),
     [
         ([1, 1, 1], LabelError, "one side only"),
         ({"a": [0, 1, 1], "b": [1, 1, 1]}, LabelError, r"Y\['b'\] has rows of one side only"),
         ({"a": [None, None, None]}, LabelError, "no label at all"),
-        ([0, 1], ShapeError, "X has 3 rows but Y has 2"),
+        ([0, 1], ShapeError, "Y has 2 labels, but there are 3 rows of X"),
         ({"a": [0, 1]}, ShapeError, r"Y\['a'\] has 2 labels"),
         ({}, LabelError, "no column"),
         (np.zeros((3, 1, 1)), ShapeError, "3 dimensions"),
@@ -304,8 +385,14 @@ def test_auto_uses_the_cpu_where_there_is_no_gpu_and_says_so_once(monkeypatch):
     monkeypatch.setattr(devices, "_told", set())
     monkeypatch.setattr(devices, "open_engine", lambda device: Interrupted() if device == "cuda" else CpuEngine())
     expected = rb.Probes().fit(X, Y)
-    with pytest.warns(UserWarning, match="lost Meanwhile the CPU is used"):
-        found = rb.Probes(device="auto").fit(X, Y)
+    probes, line = rb.Probes(device="auto"), inspect.currentframe().f_lineno + 2
+    with pytest.warns(UserWarning, match="lost Meanwhile the CPU is used") as told:
+        found = probes.fit(X, Y)
+    assert (told[0].filename, told[0].lineno) == (__file__, line)
+    monkeypatch.setattr(devices, "_told", set())
+    with pytest.warns(UserWarning, match="lost Meanwhile") as told:
+        rb.Probes(device="auto").fit_layers({"a": X}, Y)
+    assert told[0].filename == __file__
     assert found.coef_.tobytes() == expected.coef_.tobytes()
     assert found.device_.startswith("the CPU")
     with warnings.catch_warnings():

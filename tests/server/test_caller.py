@@ -1,5 +1,7 @@
 """The client sends the same request, with the same key, until it is answered."""
 
+import contextlib
+import inspect
 import json
 import subprocess
 import sys
@@ -230,3 +232,94 @@ def test_public_names_are_found_when_they_are_asked_for():
     assert all(getattr(public, name).__module__ == "rosenblatt.server.caller" for name in public.__all__)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         public.nothing  # noqa: B018
+
+
+# The client follows from the table of calls: `CALLS`.
+
+ELSEWHERE = {"healthz": "is_running", "readyz": "is_ready"}
+"""Calls whose methods have other names."""
+OF_THE_CLIENT = {"learn": {"key"}, "export": {"path"}}
+"""Parameters that are no part of a request: a header, and where the answer goes."""
+GIVEN = {
+    "rows": [{"a": 1}],
+    "labels": ["ham"],
+    "weights": [1.0],
+    "remember": True,
+    "min_version": 2,
+    "id": new_key(),
+    "label": "ham",
+    "version": 3,
+    "versions": [4, {"version": 5, "rows": [0]}],
+    "keys": ["k"],
+    "row": {"a": 1},
+    "last": 7,
+}
+
+
+def calls():
+    pytest.importorskip("starlette", reason="the server needs starlette")
+    pytest.importorskip("msgspec", reason="the server needs msgspec")
+    from rosenblatt.server.application import CALLS
+
+    return CALLS
+
+
+def parts_of(call):
+    """Return the parameters of a call, and which of them it needs."""
+    import msgspec
+
+    own = [] if call.request is None else msgspec.structs.fields(call.request)
+    needed = {each.name for each in own if each.required}
+    named = {"name"} if "{name}" in call.path else set()
+    return named | {each.name for each in own} | {each["name"] for each in call.query}, named | needed
+
+
+def test_every_call_has_a_method_with_its_parameters():
+    public = {name for name in vars(Client) if not name.startswith("_")} - {"close"}
+    assert public == {ELSEWHERE.get(each.handler.__name__, each.handler.__name__) for each in calls()}
+    for call in calls():
+        name = call.handler.__name__
+        method = getattr(Client, ELSEWHERE.get(name, name))
+        found = dict(list(inspect.signature(method).parameters.items())[1:])
+        own, needed = parts_of(call)
+        assert found.keys() == own | OF_THE_CLIENT.get(name, set()), name
+        least = {each for each, parameter in found.items() if parameter.default is inspect.Parameter.empty}
+        assert least - OF_THE_CLIENT.get(name, set()) == needed, name
+        assert all(each.annotation is not inspect.Parameter.empty for each in found.values()), name
+
+
+def test_every_method_sends_its_call(tmp_path):
+    import msgspec
+
+    for call in calls():
+        seen = []
+
+        def answer(request, seen=seen):
+            seen.append(request)
+            return httpx.Response(200, json={"models": [], "events": [], "version": 1})
+
+        client = Client("http://127.0.0.1:1", transport=httpx.MockTransport(answer))
+        name = call.handler.__name__
+        own, _ = parts_of(call)
+        given = {each: GIVEN[each] for each in own - {"name", "row"} or own - {"name"}}
+        more = {"path": tmp_path / "m"} if name == "export" else {}
+        with contextlib.suppress(TypeError):  # the answer is not complete
+            getattr(client, ELSEWHERE.get(name, name))(*(["spam"] if "name" in own else []), **given, **more)
+        [request] = seen
+        assert (request.method, request.url.path) == (call.method, call.path.format(name="spam")), name
+        if call.request is None:
+            assert dict(request.url.params) == {each: str(value) for each, value in given.items()}
+        else:
+            message = msgspec.json.decode(request.content, type=call.request)
+            told = json.loads(msgspec.json.encode(message))
+            expected = given | (
+                {"versions": [{"version": 4, "rows": None}, given["versions"][1]]} if name == "erase" else {}
+            )
+            assert told == expected, name
+
+
+def test_a_row_or_an_id_is_explained():
+    with pytest.raises(ParameterError, match="Give one of them"):
+        Fake().client().explain("spam")
+    with pytest.raises(ParameterError, match="Give one of them"):
+        Fake().client().explain("spam", {"a": 1}, id="x")

@@ -11,6 +11,7 @@ from sklearn.preprocessing import Normalizer
 import rosenblatt as rb
 from rosenblatt.cli.main import main
 from rosenblatt.exceptions import ParameterError
+from rosenblatt.rows import memory
 from rosenblatt.server.host import Host
 from tests.server.serving import calling, hosted, quiet
 
@@ -189,11 +190,47 @@ def test_the_command_line_trains_what_a_server_goes_on_with(tmp_path):
     assert found.decision_function(table).tobytes() == expected.decision_function(table).tobytes()
 
 
-def test_an_online_scale_is_for_tables_of_numbers_on_one_machine(tmp_path, capsys):
+def test_a_table_with_categories_is_scaled_online(tmp_path, monkeypatch):
+    """It is the pipeline of an encoder of arrays, the scaler and the learner, and a server goes on with it."""
+    table = pd.DataFrame(ROWS[:FIRST], columns=NAMES).assign(kind=["u", "v", "w", "u"] * (FIRST // 4))
+    table.loc[3, NAMES[0]] = np.nan
+    by_hand = make_pipeline(rb.TableEncoder(sparse_output=False), rb.OnlineScaler(), rb.Perceptron(random_state=0))
+    quiet(lambda: by_hand.fit(table, LABELS[:FIRST]))
+    whole = table.assign(state=LABELS[:FIRST])
+    result = quiet(lambda: rb.train(whole, "perceptron", target="state", scale="online"))
+    assert result.model[-1].coef_.tobytes() == by_hand[-1].coef_.tobytes()
+    assert result.summary.trained_on.accuracy == by_hand.score(table, LABELS[:FIRST])
+    assert rb.evaluate(result.model, whole.drop(columns="state"), whole.state).seen == "all"
+    held = quiet(lambda: rb.train(whole, "perceptron", target="state", scale="online", holdout=0.25)).summary
+    assert held.held_out.n_rows + held.trained_on.n_rows == FIRST
+    result.save(tmp_path / "m")
+    again = rb.load(tmp_path / "m")
+
+    async def served():
+        async with calling(tmp_path / "data", {"m": str(tmp_path / "m")}) as call:
+            answer = await call.learn([{"heat": 21.5, "load": 4100.0, "kind": "w"}], ["fails"])
+            assert answer.status_code == 200, answer.text
+            return await exported(call, tmp_path)
+
+    found = asyncio.run(served())
+    [row] = again[0].transform(pd.DataFrame([{"heat": 21.5, "load": 4100.0, "kind": "w"}]))
+    expected = rb.load(tmp_path / "m")
+    expected[2].learn_one(expected[1].transform_one(row), "fails")
+    expected[1].learn_one(row)
+    assert figures(found[1:]) == figures(expected[1:])
+    assert found[-1].coef_.tobytes() == expected[-1].coef_.tobytes()
+    assert again.decision_function(table).tobytes() == by_hand.decision_function(table).tobytes()
+    monkeypatch.setattr(memory, "UNCHECKED_BYTES", 0)
+    monkeypatch.setattr(memory, "free_memory", lambda: 1000)
+    with pytest.raises(ParameterError, match=r"as arrays, which an online scaler needs, would take .* scale=True"):
+        rb.train(whole, "perceptron", target="state", scale="online")
+
+
+def test_an_online_scale_is_for_tables_without_text_on_one_machine(tmp_path, capsys):
     (tmp_path / "t.csv").write_text("a,b,y\n1,x,0\n2,z,1\n3,x,0\n")
     command = ["train", str(tmp_path / "t.csv"), "-o", str(tmp_path / "m"), "--target", "y", "--online-scale"]
     for more, said in (
-        (["--categorical", "b"], "needs a number for every feature"),
+        (["--text", "b"], "needs a number for every feature"),
         (["--ignore", "b", "--scale"], "drop --scale"),
         (["--ignore", "b", "--probabilities"], "calibrated"),
         (["--ignore", "b", "--workers", "2"], "one machine"),

@@ -11,13 +11,15 @@ from scipy.sparse import random_array
 import rosenblatt as rb
 from rosenblatt.exceptions import InputError, ParameterError, StorageError
 from rosenblatt.rows import memory as room
+from rosenblatt.rows.batch import as_batch
 from rosenblatt.tables import cache as caching
 from rosenblatt.tables import collect as collecting
 from rosenblatt.tables.blocks import MemoryBlocks
 from rosenblatt.tables.cache import CachedBlocks
-from rosenblatt.tables.collect import collect, measure
+from rosenblatt.tables.collect import collect, measure, transform_blocks
 from rosenblatt.tables.file_source import open_source
 from rosenblatt.tables.reading import Options
+from rosenblatt.tables.scaling import Transformation, digest
 from tests.shared.strategies import noisy, quietly
 from tests.tables.sources import ArraySource, Chunks, FileSource, everywhere, rows_of
 
@@ -199,3 +201,15 @@ def test_a_file_that_is_no_cache_is_not_overwritten(tmp_path):
     assert open_source([str(table)], Options()).blocks(memory=0, cache=thesis).n_rows == 4
     thesis.write_bytes(thesis.read_bytes().replace(b"rosenblatt cache 2", b"rosenblatt cache 1"))
     assert open_source([str(table)], Options()).blocks(memory=0, cache=thesis).n_rows == 4
+
+
+def test_scaled_rows_are_told_apart_only_when_somebody_asks(monkeypatch):
+    """Hashing all rows takes as long as some passes, and only checkpoints ask."""
+    X = np.random.default_rng(0).standard_normal((50, 3))
+    blocks = MemoryBlocks(as_batch(X, X[:, 0] > 0))
+    how = Transformation.of(measure(blocks), fill=True, scale=True)
+    with monkeypatch.context() as patched:
+        patched.setattr(MemoryBlocks, "fingerprint", property(lambda _: pytest.fail("all rows were read")))
+        made = transform_blocks(blocks, *how)
+    assert made.identity == digest([blocks.fingerprint, *how.figures])
+    assert made.identity != transform_blocks(blocks, *how._replace(scaling=None)).identity

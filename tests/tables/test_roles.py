@@ -63,9 +63,9 @@ def test_choosing_features(path):
         ({"missing": "guess"}, "missing='guess'"),
         ({"bits": 0}, "bits=0"),
         ({"bits": 40}, "bits=40"),
-        ({"ngrams": 0}, "ngrams is 0"),
+        ({"ngrams": 0}, "ngrams=0 must"),
         ({"chunk_bytes": 0}, "chunk_bytes=0"),
-        ({"format": "xls"}, "format is 'xls'"),
+        ({"format": "xls"}, "format='xls' must"),
     ],
 )
 def test_what_contradicts(path, options, problem):

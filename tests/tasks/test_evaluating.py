@@ -35,7 +35,7 @@ def test_classifiers_of_other_packages():
     X, y, _ = rb.read_table("@iris")
     clf = LogisticRegression(max_iter=1000).fit(X, y)
     assert rb.evaluate(clf, X, y).accuracy == clf.score(X, y)
-    with pytest.raises(ParameterError, match="does not read tables"):
+    with pytest.raises(ParameterError, match="is no learner of this package"):
         rb.evaluate(clf, "@iris")
 
 

@@ -10,6 +10,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from scipy.sparse import csr_array
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer, StandardScaler
 
@@ -281,3 +283,24 @@ def test_the_picture_has_a_bar_for_each_part():
     assert widths == [part for name, *_, part in found[1].lines(2) if name != "rounding"]
     assert sum(widths) == pytest.approx(found[1].score)
     assert ax.get_title(loc="left") == found[1].title
+
+
+def test_one_row_is_drawn_and_many_are_not_drawn_by_a_guess():
+    model = fitted(rb.Perceptron(average=True), pd.DataFrame(X2, columns=NAMES), TWO)
+    found = rb.explain(model, pd.DataFrame(X2, columns=NAMES)[:3])
+    assert found[2].plot(top=1).get_title(loc="left") == found[2].title == found.plot(2).get_title(loc="left")
+    assert found[1:2].plot().get_title(loc="left") == found[1].title
+    with pytest.raises(ParameterError, match=r"one row, but 3 rows are explained.* as in plot\(0\)"):
+        found.plot()
+    with pytest.raises(ParameterError, match="one row, but 0 rows are explained"):
+        found[:0].plot()
+
+
+def test_searches_and_models_of_scikit_learn_are_refused_in_plain_words(tmp_path):
+    search = fitted(GridSearchCV(rb.Perceptron(), {"margin": [0.0, 1.0]}, cv=2), X2, TWO)
+    for refused in (lambda: rb.explain(search, X2), lambda: rb.save(search, tmp_path / "m")):
+        with pytest.raises(ParameterError, match=r"a GridSearchCV.* searches for a model.* its best_estimator_"):
+            refused()
+    assert len(rb.explain(search.best_estimator_, X2)) == len(X2)
+    with pytest.raises(ParameterError, match="a LogisticRegression, which is no learner of this package"):
+        rb.explain(make_pipeline(StandardScaler(), LogisticRegression()).fit(X2, TWO), X2)

@@ -12,6 +12,7 @@ import rosenblatt as rb
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.tasks.contents import inspect_model
 from rosenblatt.tasks.updates import trace_updates
+from tests.shared import strategies
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 
@@ -83,3 +84,22 @@ def test_parameters_that_are_arrays_are_inspected(tmp_path):
         clf.fit(np.eye(4), [0, 1, 0, 1])
     rb.save(clf, tmp_path / "m")
     assert "[2, 3]" in str(inspect_model(tmp_path / "m"))
+
+
+def test_inspecting_shows_the_certificate_in_words(tmp_path):
+    X, y = strategies.noisy(500, 4)
+    model = strategies.trained(X, y)
+    rb.save(model, tmp_path / "floats")
+    assert model.certificate_.verify(X, y)  # now the exact proof is made
+    rb.save(model, tmp_path / "exact")
+    floats, exact = (inspect_model(tmp_path / name) for name in ("floats", "exact"))
+    assert "rounding errors are counted in" in str(floats)
+    assert "made by rosenblatt.certify(X, y)" in str(floats)
+    assert "A point lies in the convex hulls of both classes" in str(exact)
+    assert "rosenblatt-proof" not in str(exact)
+    assert exact.to_json()["certificate"][0].startswith("Inseparable")
+    assert floats.certificate.verify(X, y)
+    rb.save(strategies.trained([[0.0], [1.0]], [0, 1]), tmp_path / "none")
+    none = inspect_model(tmp_path / "none")
+    assert none.certificate is none.to_json()["certificate"] is None
+    assert "certificate" not in str(none)

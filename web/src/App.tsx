@@ -9,7 +9,7 @@ import { hasBound, visitInWords } from "./law.ts";
 import { Badge } from "./Marks.tsx";
 import { dark, narrow, palette, wide } from "./palette.ts";
 import { Plane, type Tool, arrows, tool } from "./Plane.tsx";
-import { announce, averaged, disputed, drawnInPython, endInWords, errors, fromPython, here, laneB, law, lesson, message, noun, pocketed, redo, redoable, rows, run, showProof, showWidest, situation, spoken, state, theme, trainedA, trainedB, undo, undoable, updates, verdict, visit } from "./player.ts";
+import { announce, averaged, beginAct, disputed, drawnInPython, endInWords, errors, fromPython, here, laneB, law, lesson, message, noun, pocketed, redo, redoable, rows, run, showProof, showWidest, situation, spoken, state, theme, trainedA, trainedB, undo, undoable, updates, verdict, visit } from "./player.ts";
 import { cancel, note, waiting } from "./server.ts";
 import { codeOf } from "./engine.ts";
 import { isFlat, isLineOutside, isPair, planar, seen, shownView, way } from "./seen.ts";
@@ -59,7 +59,8 @@ function Legend(): JSX.Element {
   const band = lines && now && inside(state.value.w) && hasBound(law.value) && (trainedA.value.rule.margin > 0 || errors.value === 0);
   const right = !python && visit.value !== null && visit.value.update < 0;
   const found = verdict.value;
-  const proof = flat && !python && showProof.value && found.kind === "inseparable" && found.bias && !!found.point;
+  const proof = flat && d <= 2 && !python && showProof.value && found.kind === "inseparable" && (!found.bias || !!found.point);
+  const turned = proof && !found.bias;
   const moved = !python && !two && scale > 0 && visit.value !== null && visit.value.update >= 0;
   const part = (of: number): string => (of < 1 ? `1/${num(1 / of)}` : num(of)); // always a power of two
   const widest = flat && !curved && showWidest.value && found.kind === "separable" && !!found.widest;
@@ -73,7 +74,9 @@ function Legend(): JSX.Element {
       {band && <span><i class="band" /> {trainedA.value.rule.margin > 0 ? "margin" : "no point is nearer"}</span>}
       {right && <span><i class="ring right" style={{ borderColor: palette.value.right }} /> visited, right</span>}
       {lines && scale > 0 && <span><i class="arrow" /> w</span>}
-      {proof && <span><i class="star" style={{ color: palette.value.wrong }}>★</i> in both hulls: no line can exist</span>}
+      {proof && <span><i class="star" style={{ color: palette.value.wrong }}>★</i> {turned ? "the origin, in the hull of the hollow points: no line through it can exist" : "in both hulls: no line can exist"}</span>}
+      {turned && <span><i class="ring hollow" style={{ borderColor: palette.value.wrong }} /> points of the proof, those of class {shown(labels[0])} turned about the origin</span>}
+      {turned && found.rows.some((i) => rows.value.y[i] < 0) && <span><i class="line turn" /> from a point to where it is turned</span>}
       {widest && <span><i class="line widest" style={{ borderColor: palette.value.right }} /> the widest line</span>}
       {before && <span><i class="line before" /> before</span>}
       {lines && (averaged.value || (trainedB.value && laneB.averaged.value)) && <span><i class="line average" /> average</span>}
@@ -96,7 +99,7 @@ export function App(): JSX.Element {
   });
   useEffect(() => void announce(() => {
     const python = fromPython.value;
-    if (python) return `${python.title}. ${python.lines.join(" ")}`;
+    if (python) return `${python.title}. ${[...python.lines, ...python.warnings].join(" ")}`;
     const { data } = situation.value;
     const step = visitInWords(run.value, law.value, visit.value, (row) => shown(labelAt(data, row)), data.labels);
     return visit.value && here.value >= run.value.length ? `${step} ${endInWords()}` : step;
@@ -124,11 +127,14 @@ export function App(): JSX.Element {
       const file = event.dataTransfer?.files[0];
       if (file) void takeFile(file);
     };
+    const acts = ["keydown", "pointerdown", "click", "input", "change"];
+    for (const each of acts) document.addEventListener(each, beginAct, true);
     document.addEventListener("keydown", keys);
     document.addEventListener("dragover", over);
     document.addEventListener("dragleave", over);
     document.addEventListener("drop", drop);
     return () => {
+      for (const each of acts) document.removeEventListener(each, beginAct, true);
       document.removeEventListener("keydown", keys);
       document.removeEventListener("dragover", over);
       document.removeEventListener("dragleave", over);

@@ -10,7 +10,7 @@ import { type Lane, checkProof, checked, endInWords, fromPython, goTo, goToVisit
 import { proofOf } from "./proof.ts";
 import { askForBounds, askToDecide, bounds, served, waiting } from "./server.ts";
 import { download } from "./files.ts";
-import { decimal, num, pieces, shown, valueOfText, vec } from "./words.ts";
+import { asIs, decimal, limit, num, pieces, shown, valueOfText, vec } from "./words.ts";
 
 /** A sentence, with its commands set as code. */
 export const Told = ({ text }: { text: string }): JSX.Element => <>{pieces(text).map((each, k) => (k % 2 ? <code key={k}>{each}</code> : each))}</>;
@@ -25,6 +25,7 @@ export function OutcomeCard(): JSX.Element | null {
     <section class="card outcome" aria-labelledby="outcome-title">
       <h2 id="outcome-title">{found.title}</h2>
       {found.lines.map((each) => <p key={each}>{each}</p>)}
+      {found.warnings.map((each) => <p key={each} class="warn"><b>Python warns:</b> {each}</p>)}
       <p class="row"><button type="button" onClick={() => (outcome.value = null)}>Back to the run</button></p>
     </section>
   );
@@ -88,7 +89,7 @@ export function StepCard({ lane = laneA }: { lane?: Lane }): JSX.Element {
     return (
       <section class="card" aria-labelledby={id}>
         <h2 id={id}>{title}</h2>
-        {k > 2 ? <p>The start: one vector of weights for each {made.scheme === "ovo" ? "pair of classes" : "class"}, {w.every((each) => each === 0) ? "all of them zero" : "not zero"}.</p> : <p>The start: <code>w = {vec(w.subarray(0, d))}</code>{made.beta > 0 && <>, <code>b = {num(w[d])}</code></>}.</p>}
+        {k > 2 ? <p>The start: one vector of weights for each {made.scheme === "ovo" ? "pair of classes" : "class"}, {w.every((each) => each === 0) ? "all of them zero" : "not zero"}.</p> : <p>The start: <code>w = {vec(w.subarray(0, d))}</code>{made.beta > 0 && <>, <code>b = {asIs(w[d])}</code></>}.</p>}
         <p>{n === 0 ? "Draw points in the plane, or choose an example." : made.length === 0 ? endInWords(made) : made.ordered ? "Step forward to visit the first point." : `Step forward to see the first ${nounOf(lane.law.value)}.`}</p>
       </section>
     );
@@ -147,7 +148,7 @@ function Curves({ lane }: { lane: Lane }): JSX.Element | null {
   };
   return (
     <figure class="curves">
-      <svg viewBox={`0 0 ${W} ${H}`} role="img" aria-label={`After ${shown} ${shown === 1 ? "mistake" : "mistakes"} the length of w is ${num(lengths[shown])}, and its part along the widest direction is ${num(along[shown])}. The two limits meet at ${num(most)} mistakes.`}>
+      <svg viewBox={`0 0 ${W} ${H}`} role="img" aria-label={`After ${shown} ${shown === 1 ? "mistake" : "mistakes"} the length of w is ${num(lengths[shown])}, and its part along the widest direction is ${num(along[shown])}. The two limits meet at ${limit(most)} mistakes.`}>
         <path d={`${of(upper, last)}L${X(last)} ${Y(bottom)}L${X(0)} ${Y(bottom)}z`} fill={p.minus} opacity="0.08" />
         <path d={of(upper, last)} stroke={p.minus} stroke-width="2" fill="none" />
         <path d={of(lower, last, 1)} stroke={p.plus} stroke-width="2.5" fill="none" />
@@ -159,7 +160,7 @@ function Curves({ lane }: { lane: Lane }): JSX.Element | null {
         <line x1={L} x2={W - 8} y1={H - B} y2={H - B} stroke={p.faint} />
         {most <= last && <line x1={X(most)} x2={X(most)} y1={Y(upper(most))} y2={H - B} stroke={p.wrong} stroke-width="1.5" stroke-dasharray="3 3" />}
         <text x={X(0)} y={H - 6} font-size="11" fill={p.faint}>0</text>
-        <text x={W - 8} y={H - 6} font-size="11" fill={p.faint} text-anchor="end">{most <= last ? `${num(Math.floor(most))} mistakes at most` : `${total} mistakes`}</text>
+        <text x={W - 8} y={H - 6} font-size="11" fill={p.faint} text-anchor="end">{most <= last ? `${limit(most)} mistakes at most` : `${total} mistakes`}</text>
       </svg>
       <figcaption>
         <span><i class="key" style={{ background: p.minus }} /> {from > 0 || rule.margin > 0 ? "√(‖w₀‖² + k·(η²C² + 2·η·margin))" : "√k·η·C"} {than} <i class="key" style={{ background: p.ink }} /> ‖w‖ {than} <i class="key dash" style={{ color: p.ink }} /> ⟨w, w*⟩ {than} <i class="key" style={{ background: p.plus }} /> {from > 0 ? "⟨w₀, w*⟩ + " : ""}k·η·γ</span>
@@ -175,6 +176,9 @@ function near(x: Fraction, digits: number, ofRoot = false): string {
   const exact = Number.isFinite(value) ? Fraction.of(value) : null;
   return `${exact && (ofRoot ? exact.times(exact) : exact).minus(x).sign === 0 ? "=" : "≈"} ${text}`;
 }
+
+/** Mistakes that nobody waits for. */
+const FAR_OFF = 1e9;
 
 export function BoundCard({ lane = laneA }: { lane?: Lane }): JSX.Element {
   const found = lane.bound.value;
@@ -197,7 +201,7 @@ export function BoundCard({ lane = laneA }: { lane?: Lane }): JSX.Element {
       <div class="figures">
         <p><b>{updates}</b> <span>so far</span></p>
         <p><b>{made.mistakes}</b> <span>in this run{isDragging.value && made.reason === "limit" && ", cut short while you drag"}</span></p>
-        {about && <p><b>{within ? `≤ ${num(Math.floor(found.most * (1 + 1e-12)))}` : "–"}</b> <span>in any order</span></p>}
+        {about && <p class={within && found.most >= 1e6 ? "long" : ""}><b>{within ? `≤ ${limit(found.most)}` : "–"}</b> <span>in any order</span></p>}
       </div>
       {noun === "update" && <p class="small">On wrong points, where {made.scheme === "direct" ? "another class had as high a score" : "y·f ≤ 0"}: {wrongUpdates(made, updates)} of the {updates} so far, {wrongUpdates(made, made.mistakes)} in the run.{wrongUpdates(made, made.mistakes) < made.mistakes && " The others corrected points that were right."}</p>}
       {!about ? <p class="small">Points wrong now: {lane.errors.value} of {rows.value.n}.</p> : found && R2 ? (
@@ -206,6 +210,7 @@ export function BoundCard({ lane = laneA }: { lane?: Lane }): JSX.Element {
             R {near(R2, 4, true)}, {rule.beta > 0 && `C² = ${size} ${near(found.C2, 4)}, `}γ {near(found.gamma2, 4, true)}
             {moving ? "; the start and the margin count as well" : <>, so ({C}/γ)² {near(found.C2.over(found.gamma2), 5)}</>} (Novikoff 1962). γ is the margin of a line that was checked exactly{rule.beta > 0 ? ", with the bias as one more weight" : ""}.
             {config.tie === "half" && " Half steps count as half a mistake."}
+            {within && found.most >= FAR_OFF && " So large a bound says only that the run ends some day."}
             {!within && " The bound is larger than 1.8e+308, the largest number that the page can compute with. Scale the data down."}
           </p>
           <Curves lane={lane} />
@@ -247,9 +252,9 @@ export function TwoRules(): JSX.Element | null {
     ["visits in the run", (lane) => String(lane.run.value.length)],
     ["points wrong now", (lane) => `${lane.errors.value} of ${rows.value.n}`],
     ...(k === 2 ? ([
-      ["mistakes at most", (lane) => (lane.bound.value && Number.isFinite(lane.bound.value.most) ? num(Math.floor(lane.bound.value.most * (1 + 1e-12))) : "–")],
+      ["mistakes at most", (lane) => (lane.bound.value && Number.isFinite(lane.bound.value.most) ? limit(lane.bound.value.most) : "–")],
       ["w now", (lane) => vec(lane.state.value.w.subarray(0, d))],
-      ["b now", (lane) => num(lane.state.value.w[d])],
+      ["b now", (lane) => asIs(lane.state.value.w[d])],
     ] as [string, (lane: Lane) => string][]) : []),
   ];
   return (
@@ -284,15 +289,21 @@ function Combination(): JSX.Element | null {
   if (!found.bias) {
     return <p class="sum"><code>{found.rows.map((i, k) => `${found.weights[k]}·(${num(all.y[i])})·${place(i)}`).join(" + ")} = 0</code></p>;
   }
+  let isRounded = false;
   const side = (sign: number): string => {
     const mine = found.rows.map((i, k) => [i, found.weights[k]] as const).filter(([i]) => all.y[i] === sign);
     const total = mine.reduce((sum, [, weight]) => sum + weight, 0n);
-    return mine.map(([i, weight]) => (weight === total ? place(i) : `${fraction(weight, total)}·${place(i)}`)).join(" + ");
+    return mine.map(([i, weight]) => {
+      const part = weight === total ? "" : `${fraction(weight, total)}·`;
+      isRounded ||= part.includes(".") || part.includes("e");
+      return part + place(i);
+    }).join(" + ");
   };
+  const sides = [side(1), side(-1)];
   return (
     <div class="sum">
-      <p><Badge code={1} /> <code>{side(1)}</code></p>
-      <p><Badge code={0} /> <code>= {side(-1)}</code></p>
+      <p><Badge code={1} /> <code>{sides[0]}</code></p>
+      <p><Badge code={0} /> <code>{isRounded ? "≈" : "="} {sides[1]}</code></p>
       {found.point && <p><code>{found.point.every((x) => valueOfText(num(x)) === x) ? "=" : "≈"} {vec(found.point)}</code></p>}
     </div>
   );

@@ -1,12 +1,13 @@
-import { signal } from "@preact/signals";
-import type { JSX } from "preact";
+import { signal, useSignal } from "@preact/signals";
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 import { type Control, LESSONS, SYMBOLS, symbolsOf } from "./lessons.ts";
 import { tool } from "./Plane.tsx";
 import { countErrors } from "./engine.ts";
 import { averaged, bound, change, errors, here, laneB, lastMistake, lesson, nextMistake, pocketed, rows, run, say, setConfig, showProof, showWidest, situation, state, stepBy, trainedA, trainedB, updates, verdict } from "./player.ts";
 import { narrow } from "./palette.ts";
-import { Choice, Number_ } from "./SetupPanel.tsx";
-import { num, shown, vec } from "./words.ts";
+import { Choice, Number_, StartNumbers } from "./SetupPanel.tsx";
+import { limit, num, shown, typedNumber, vec } from "./words.ts";
 
 const PROOF = LESSONS.findIndex(({ title }) => title.includes("proof"));
 /** The option chosen, or the number typed; NaN where there is none yet. */
@@ -99,15 +100,7 @@ function Need({ control }: { control: Control }): JSX.Element | null {
       return b && (
         <div class="field tall">
           <span>Second rule: w1, w2 and b at the start</span>
-          <span class="three">
-            {Array.from({ length: d + 1 }, (_, j) => (
-              <input key={j} type="text" inputMode="decimal" aria-label={`${j < d ? `w${j + 1}` : "b"} at the start`} value={String(b.w0[j] ?? 0)} onChange={(event) => {
-                const next = numberOf(event.currentTarget.value);
-                if (Number.isNaN(next)) event.currentTarget.value = String(b.w0[j] ?? 0);
-                else setConfig("b", { start: "given", w0: Array.from({ length: d + 1 }, (_, i) => (i === j ? next : (b.w0[i] ?? 0))) });
-              }} />
-            ))}
-          </span>
+          <StartNumbers w0={b.w0} pick={(w0) => setConfig("b", { start: "given", w0 })} />
         </div>
       );
     case "step":
@@ -121,7 +114,7 @@ function Need({ control }: { control: Control }): JSX.Element | null {
     case "features":
       return <Choice label="Features" value={map} options={[["plain", "x1 and x2"], ["quadratic", "squares and products too"]]} pick={(map) => change({ ...situation.value, map })} />;
     case "bound":
-      return <p class="watch">{bound.value ? <>C ≈ <b>{num(bound.value.C, 3)}</b>, γ ≈ <b>{num(bound.value.gamma, 3)}</b>, mistakes at most <b>{num(Math.floor(bound.value.most * (1 + 1e-12)))}</b></> : "No line was found that separates the classes, so there is no bound."}</p>;
+      return <p class="watch">{bound.value ? <>C ≈ <b>{num(bound.value.C, 3)}</b>, γ ≈ <b>{num(bound.value.gamma, 3)}</b>, mistakes at most <b>{limit(bound.value.most)}</b></> : "No line was found that separates the classes, so there is no bound."}</p>;
     case "wrong":
       return <p class="watch">Points wrong now: this line <b>{errors.value}</b>{averaged.value && <>, average <b>{countErrors(rows.value, trainedA.value.rule, averaged.value)}</b></>}{pocketed.value && <>, pocket <b>{pocketed.value.errors}</b></>} of {n}</p>;
     case "counts":
@@ -138,10 +131,26 @@ function Need({ control }: { control: Control }): JSX.Element | null {
   }
 }
 
-/** A number as people type it; NaN where it is none. */
-function numberOf(text: string): number {
-  const plain = text.trim().replace(",", ".").replace("−", "-");
-  return plain === "" || !Number.isFinite(Number(plain)) ? NaN : Number(plain);
+/** The text of a lesson, which fades at its end while there is more to scroll to. */
+function LessonText({ children }: { children: ComponentChildren }): JSX.Element {
+  const box = useRef<HTMLDivElement>(null);
+  const more = useSignal(false);
+  const look = (): void => {
+    if (!box.current) return; // another lesson stands there
+    const { scrollTop, clientHeight, scrollHeight } = box.current;
+    more.value = scrollTop + clientHeight < scrollHeight - 2;
+  };
+  useEffect(() => {
+    const observer = new ResizeObserver(look);
+    observer.observe(box.current!);
+    observer.observe(box.current!.firstElementChild!);
+    return () => observer.disconnect();
+  }, []);
+  return (
+    <div ref={box} class={more.value ? "lesson-text more" : "lesson-text"} tabIndex={0} role="group" aria-label="Text of the lesson" onScroll={look}>
+      <div>{children}</div>
+    </div>
+  );
 }
 
 export function LessonCard(): JSX.Element | null {
@@ -163,7 +172,7 @@ export function LessonCard(): JSX.Element | null {
       </div>
       <h2 id="lesson-title" tabIndex={-1}>{title}</h2>
       <div id="lesson-body">
-        <div class="lesson-text" tabIndex={0} role="group" aria-label="Text of the lesson" key={k}>
+        <LessonText key={k}>
           {before.length > 0 && (
             <details>
               <summary>The letters</summary>
@@ -171,7 +180,7 @@ export function LessonCard(): JSX.Element | null {
             </details>
           )}
           {text.map((each) => <p key={each}>{each}</p>)}
-        </div>
+        </LessonText>
         <p class="task"><b>To do:</b> {task}</p>
         <div class="needs">
           {examples && <p class="row">{examples.map((each) => <button key={each.title} type="button" onClick={() => { reply.value = null; change(each.scene()); }}>{each.title}</button>)}</p>}
@@ -188,7 +197,7 @@ export function LessonCard(): JSX.Element | null {
         {question && !options && (
           <label class="answer">
             <b>{question}</b>
-            <input type="text" inputMode="decimal" value={typed.value} onInput={(event) => { typed.value = event.currentTarget.value; choose(numberOf(typed.value)); }} onKeyDown={(event) => event.key === "Enter" && check()} />
+            <input type="text" inputMode="decimal" value={typed.value} onInput={(event) => { typed.value = event.currentTarget.value; choose(typedNumber(typed.value)); }} onKeyDown={(event) => event.key === "Enter" && check()} />
           </label>
         )}
         {result && <p id="lesson-reply" class={`reply ${result.done ? "good" : "bad"}`}>{result.say}</p>}

@@ -8,10 +8,10 @@ import { colourOf, draw, markPath } from "./Marks.tsx";
 import { narrow, palette } from "./palette.ts";
 import { type Lane, beginDrag, disputed, drawnInPython, endDrag, fromPython, lanes, lesson, letterKeys, message, played, redo, rows, say, selected, editData, showProof, showWidest, situation, trainedB, undo, verdict } from "./player.ts";
 import { edited } from "./scaling.ts";
-import { axisNames, basisOf, equalAxes, isAlong, isFlat, isLineOutside, isPair, moved, pan, shownView, sliced, zoom } from "./seen.ts";
+import { axisNames, basisOf, equalAxes, isAlong, isFlat, isLineOutside, isPair, moved, pan, seenAs, shownView, sliced, zoom } from "./seen.ts";
 import { type Data, labelAt, placeOf, valueOf } from "./setup.ts";
-import { type Basis, type View, areas, cellsOf, curve, follow, fromX, fromY, grid, half, largest, liftedScore, pixelLine, points, project, segment, shows, ticks, toX, toY } from "./view.ts";
-import { num, shown } from "./words.ts";
+import { type Basis, type View, areas, cellsOf, curve, follow, fromX, fromY, grid, half, largest, liftedScore, nameOfArrow, pixelLine, points, project, segment, shows, tickLabels, ticks, toX, toY } from "./view.ts";
+import { asIs, shown } from "./words.ts";
 
 /** A number draws points of that class. */
 export type Tool = "move" | "flip" | "delete" | number;
@@ -86,13 +86,13 @@ export function addPoint(x: number, y: number, code: number): void {
   });
   editData(data);
   selected.value = data.X.length - 1;
-  say(`Point ${data.X.length} added at ${num(x)}, ${num(y)}, class ${shown(data.labels[code])}.`);
+  say(`Point ${data.X.length} added at ${asIs(x)}, ${asIs(y)}, class ${shown(data.labels[code])}.`);
 }
 
 export function movePoint(row: number, x: number, y: number, quiet = false): void {
   if (row >= situation.value.data.X.length || !editable()) return;
   editData(withRow((X) => (X[row] = [x, y])), { keep: true, quiet });
-  if (!quiet) say(`Point ${row + 1} moved to ${num(x)}, ${num(y)}.`);
+  if (!quiet) say(`Point ${row + 1} moved to ${asIs(x)}, ${asIs(y)}.`);
 }
 
 export function flipPoint(row: number): void {
@@ -217,15 +217,17 @@ function Under({ v, w, vectors, quadratic, flat, at, which }: { v: View; w: Weig
       );
     }
   }
-  const [ox, oy] = [toX(v, 0), toY(v, 0)];
+  const labels = tickLabels(v, xs, ys);
   return (
     <g>
       <rect width={v.width} height={v.height} fill={p.paper} />
       {sides}
       {xs.map((x) => <line key={`x${x}`} x1={toX(v, x)} x2={toX(v, x)} y1={0} y2={v.height} stroke={p.faint} stroke-width="1" opacity={x === 0 ? 0.55 : 0.14} />)}
       {ys.map((y) => <line key={`y${y}`} x1={0} x2={v.width} y1={toY(v, y)} y2={toY(v, y)} stroke={p.faint} stroke-width="1" opacity={y === 0 ? 0.55 : 0.14} />)}
-      {xs.map((x) => <text key={`tx${x}`} x={toX(v, x)} y={Math.min(v.height - 6, Math.max(14, oy + 15))} font-size="11" fill={p.faint} text-anchor="middle" font-family="system-ui, sans-serif">{x === 0 ? "" : num(x)}</text>)}
-      {ys.map((y) => <text key={`ty${y}`} x={Math.min(v.width - 26, Math.max(26, ox - 5))} y={toY(v, y) + 4} font-size="11" fill={p.faint} text-anchor="end" font-family="system-ui, sans-serif">{y === 0 ? "" : num(y)}</text>)}
+      <g font-size="11" fill={p.faint} font-family="system-ui, sans-serif">
+        {labels.across.map(({ at, text, x, y }) => <text key={`tx${at}`} x={x} y={y} text-anchor="middle">{text}</text>)}
+        {labels.up.map(({ at, text, x, y }) => <text key={`ty${at}`} x={x} y={y} text-anchor="end">{text}</text>)}
+      </g>
       {flat && which === "a" && <Hulls v={v} at={at} />}
     </g>
   );
@@ -367,7 +369,8 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
     const element = box.current;
     if (!element) return;
     const width = Math.round(element.clientWidth);
-    const tall = innerWidth < 720 ? 0.8 : trainedB.value ? 0.95 : 0.78;
+    const beside = trainedB.value !== null && (!narrow.value || lesson.value >= 0);
+    const tall = narrow.value ? (beside ? 1.3 : 0.8) : beside ? 0.95 : 0.78;
     const most = narrow.value && lesson.value >= 0 ? Math.max(200, innerHeight * 0.33) : Math.max(240, Math.min(innerHeight * 0.66, narrow.value ? Infinity : innerHeight - 318)); // above the sheet of a lesson
     const height = Math.round(Math.min(width * tall, most));
     if (width > 0 && (width !== size.peek()[0] || height !== size.peek()[1])) size.value = [width, height];
@@ -518,7 +521,7 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
       endDrag();
       frozen.value = null;
       const place = situation.value.data.X[drag.current.row];
-      if (place) say(`Point ${drag.current.row + 1} moved to ${num(place[0])}, ${num(place[1])}.`);
+      if (place) say(`Point ${drag.current.row + 1} moved to ${asIs(place[0])}, ${asIs(place[1])}.`);
     }
     drag.current = null;
   };
@@ -546,7 +549,7 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
       const over = (at: number, size: number): number => Math.min(0, size - 12 - at) + Math.max(0, 12 - at);
       if (over(left, v.width) || over(down, v.height)) pan(over(left, v.width), over(down, v.height));
       const found = nearest(toX(v, cursor.value[0]), toY(v, cursor.value[1]), 14);
-      say(`${num(cursor.value[0])}, ${num(cursor.value[1])}${found >= 0 ? `, point ${found + 1}, class ${shown(labelAt(situation.value.data, found))}` : ""}`);
+      say(`${asIs(cursor.value[0])}, ${asIs(cursor.value[1])}${found >= 0 ? `, point ${found + 1}, class ${shown(labelAt(situation.value.data, found))}` : ""}`);
     } else if (event.key === "Enter" || event.key === " ") {
       if (!place) cursor.value = [Math.round(v.cx / unit[0]) * unit[0], Math.round(v.cy / unit[1]) * unit[1]];
       else if (carried.value >= 0) {
@@ -586,7 +589,7 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
       const next = (from + (letter === "." ? 1 : -1) + rows.value.n) % rows.value.n;
       selected.value = next;
       cursor.value = [...(situation.value.data.X[next] as [number, number])];
-      say(`Point ${next + 1} at ${num(cursor.value[0])}, ${num(cursor.value[1])}, class ${shown(labelAt(situation.value.data, next))}.`);
+      say(`Point ${next + 1} at ${asIs(cursor.value[0])}, ${asIs(cursor.value[1])}, class ${shown(labelAt(situation.value.data, next))}.`);
     } else return;
     event.preventDefault();
     event.stopPropagation();
@@ -617,13 +620,15 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
   const place = cursor.value;
   const chosen = selected.value;
   return (
+    <div class="pane">
+    {trainedB.value && <p class="caption">{which === "a" ? "First" : "Second"}{narrow.value ? "" : " rule"}: {lane.updates.value} of {trained.value.run.mistakes}{narrow.value ? "" : " mistakes"}</p>}
     <div
       ref={box}
       class={`plane ${typeof tool.value === "number" ? "drawing" : ""}`}
       style={{ height: `${v.height}px` }}
       tabIndex={0}
       role="application"
-      aria-label={`Plane with ${rows.value.n} points${which === "b" ? ", second rule" : ""}. ${flat.value ? "Arrow keys move a cursor, Enter draws or moves a point, F flips, Delete deletes." : along.value ? "Seen along the weights." : "Seen in the two directions in which points differ most."}${fits.value ? "" : ` ${TOO_LARGE}`}`}
+      aria-label={`Plane with ${rows.value.n} points${which === "b" ? ", second rule" : ""}. ${flat.value ? "Arrow keys move a cursor, Enter draws or moves a point, F flips, Delete deletes." : `S${seenAs(isPair.value ? "pair" : along.value ? "along" : "spread").slice(1)}.`}${fits.value ? "" : ` ${TOO_LARGE}`}`}
       data-which={which}
       onPointerDown={down}
       onPointerMove={pulledTo}
@@ -640,7 +645,6 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
           <circle cx={at(visit.row)[0]} cy={at(visit.row)[1]} r={sizeOf(rows.value.n) + 6} fill="none" stroke={visit.update >= 0 ? p.wrong : p.right} stroke-width="3" {...(visit.update >= 0 ? {} : { "stroke-dasharray": "4 3" })} />
         )}
       </svg>
-      {trainedB.value && <p class="caption">{which === "a" ? "First" : "Second"}{narrow.value ? "" : " rule"}: {lane.updates.value} of {trained.value.run.mistakes}{narrow.value ? "" : " mistakes"}</p>}
       <svg width={v.width} height={v.height} aria-hidden="true">
         {chosen >= 0 && fits.value && chosen < rows.value.n && <rect x={at(chosen)[0] - 13} y={at(chosen)[1] - 13} width="26" height="26" fill="none" stroke={p.ink} stroke-width="1.5" stroke-dasharray="3 3" />}
         {place && (
@@ -650,6 +654,7 @@ export function Plane({ which }: { which: "a" | "b" }): JSX.Element {
           </g>
         )}
       </svg>
+    </div>
     </div>
   );
 }
@@ -734,14 +739,13 @@ function Over({ v, which, lane, w, quadratic, flat, at }: { v: View; which: "a" 
           // Beside the middle of the arrow, on the side away from the origin.
           const [mx, my] = [(before[0] + after[0]) / 2, (before[1] + after[1]) / 2];
           const away = (mx - origin[0]) * -dy + (my - origin[1]) * dx >= 0 ? 18 : -18;
-          parts.push(<Words x={mx + (-dy / size) * away} y={my + (dx / size) * away + 4} fill={p.wrong}>{`${side > 0 ? "+" : "−"}${hasBound(law.value) && visit.step === rule.eta ? "η" : num(visit.step, 4)}·x`}</Words>);
+          parts.push(<Words x={mx + (-dy / size) * away} y={my + (dx / size) * away + 4} fill={p.wrong}>{`${side > 0 ? "+" : "−"}${hasBound(law.value) && visit.step === rule.eta ? "η" : asIs(visit.step, 4)}·x`}</Words>);
         }
       }
       parts.push(<Arrow from={origin} to={after} stroke={p.ink} width={3} />);
       if (Math.hypot(after[0] - origin[0], after[1] - origin[1]) > 12) {
-        const size = Math.hypot(after[0] - origin[0], after[1] - origin[1]);
-        const [lx, ly] = [after[0] + ((after[0] - origin[0]) / size) * 12, after[1] + ((after[1] - origin[1]) / size) * 12 + 4];
-        parts.push(<Words x={Math.min(Math.max(lx, 10), v.width - 10)} y={Math.min(Math.max(ly, 14), v.height - 6)} fill={p.ink} bold>w</Words>);
+        const [x, y] = nameOfArrow(v, origin, after, 6);
+        parts.push(<Words x={x} y={y} fill={p.ink} bold>w</Words>);
       }
     }
   }
@@ -768,13 +772,15 @@ function Turns({ v, lane }: { v: View; lane: Lane }): JSX.Element | null {
     <g>
       {movedBy(lane).map((m) => {
         const [before, after] = [tip(visit.before.w, m), tip(visit.after.w, m)];
+        const name = `w ${situation.value.data.labels[m]}`;
+        const [x, y] = nameOfArrow(v, origin, after, 4 * name.length);
         return (
           <g key={m}>
             <Arrow from={origin} to={before} stroke={p.faint} width={2} />
             <Arrow from={before} to={after} stroke={p.wrong} width={2.4} />
             <Arrow from={origin} to={after} stroke={p.ink} width={4.2} />
             <Arrow from={origin} to={after} stroke={run.value.scheme === "ovo" ? p.ink : colourOf(m)} width={2.2} />
-            {run.value.scheme !== "ovo" && Math.hypot(after[0] - origin[0], after[1] - origin[1]) > 12 && <Words x={after[0]} y={after[1] - 8} fill={p.ink} bold>{`w ${situation.value.data.labels[m]}`}</Words>}
+            {run.value.scheme !== "ovo" && Math.hypot(after[0] - origin[0], after[1] - origin[1]) > 12 && <Words x={x} y={y} fill={p.ink} bold>{name}</Words>}
           </g>
         );
       })}
@@ -800,7 +806,6 @@ function seesArrows(v: View, lane: Lane): boolean {
 function arrowScale(v: View, lane: Lane): number {
   const { largest: longest } = lane.path.value;
   if (!(longest > 0) || played.value?.run.rows.d === 0) return 0;
-  const share = trainedB.value ? 0.36 : 0.4; // below the caption, where two planes have one
-  const room = (share * Math.min(v.width, v.height)) / Math.max(v.sx, v.sy) / longest;
+  const room = (0.4 * Math.min(v.width, v.height)) / Math.max(v.sx, v.sy) / longest;
   return 2 ** Math.min(0, Math.floor(Math.log2(room)));
 }

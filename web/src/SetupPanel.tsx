@@ -7,7 +7,7 @@ import { lawInWords } from "./law.ts";
 import { askForData, askLearner, askToTrain, labData, learners, served, waiting } from "./server.ts";
 import { type Config, PLAIN } from "./setup.ts";
 import { UnitsSwitch } from "./Units.tsx";
-import { num } from "./words.ts";
+import { num, typedNumber } from "./words.ts";
 
 export const Choice = <T extends string | number>({ label, value, options, pick, hint, differs = false }: { label: string; value: T; options: readonly (readonly [T, string])[]; pick: (value: T) => void; hint?: string; differs?: boolean }): JSX.Element => (
   <label class={`field${options.some(([, text]) => text.length > 15) ? " tall" : ""}${differs ? " differs" : ""}`}>
@@ -26,9 +26,9 @@ export const Number_ = ({ label, value, low, above, high = 1e6, pick, whole = fa
       inputMode="decimal"
       value={String(value)}
       onChange={(event) => {
-        const next = Number(event.currentTarget.value.replace(",", ".").replace("−", "-"));
-        const fits = Number.isFinite(next) && next <= high && (low === undefined || next >= low) && (above === undefined || next > above) && (!whole || Number.isInteger(next));
-        if (fits && event.currentTarget.value.trim()) pick(next);
+        const next = typedNumber(event.currentTarget.value);
+        const fits = next <= high && (low === undefined || next >= low) && (above === undefined || next > above) && (!whole || Number.isInteger(next));
+        if (fits) pick(next);
         else {
           message.value = `${label} must be ${whole ? "a whole number" : "a number"} ${above !== undefined ? `above ${above}` : `from ${low}`}${high < 1e6 ? ` to ${high}` : ""}.`;
           event.currentTarget.value = String(value);
@@ -37,6 +37,25 @@ export const Number_ = ({ label, value, low, above, high = 1e6, pick, whole = fa
     />
   </label>
 );
+
+/** The weights and the bias of a start, as numbers to type. */
+export const StartNumbers = ({ w0, pick }: { w0: readonly number[]; pick: (w0: readonly number[]) => void }): JSX.Element => {
+  const { d } = rows.value;
+  const at = (j: number): number => w0[j] ?? 0;
+  return (
+    <span class="three">
+      {Array.from({ length: d + 1 }, (_, j) => (
+        <input key={j} type="text" inputMode="decimal" aria-label={j < d ? `w${j + 1} at the start` : "b at the start"} value={String(at(j))} onChange={(event) => {
+          const next = typedNumber(event.currentTarget.value);
+          if (Number.isNaN(next)) {
+            message.value = `The start must be numbers, such as −1.5, but “${event.currentTarget.value}” is none.`;
+            event.currentTarget.value = String(at(j));
+          } else pick(Array.from({ length: d + 1 }, (_, i) => (i === j ? next : at(i))));
+        }} />
+      ))}
+    </span>
+  );
+};
 
 const TIES: readonly (readonly [Config["tie"], string])[] = [["mistake", "a mistake"], ["sign", "by the sign of 0"], ["half", "half a step"], ["correct", "right"]];
 
@@ -83,14 +102,7 @@ function Rule({ which }: { which: "a" | "b" }): JSX.Element {
       {config.start === "given" && !many && (
         <div class="field tall">
           <span>w and b at the start</span>
-          <span class="three">
-            {Array.from({ length: rows.value.d + 1 }, (_, j) => (
-              <input key={j} type="text" inputMode="decimal" aria-label={j < rows.value.d ? `w${j + 1} at the start` : "b at the start"} value={String(config.w0[j] ?? 0)} onChange={(event) => {
-                const next = Number(event.currentTarget.value.replace("−", "-"));
-                if (Number.isFinite(next)) set({ w0: Array.from({ length: rows.value.d + 1 }, (_, i) => (i === j ? next : (config.w0[i] ?? 0))) });
-              }} />
-            ))}
-          </span>
+          <StartNumbers w0={config.w0} pick={(w0) => set({ w0 })} />
         </div>
       )}
       <Number_ label="Most passes" value={config.passes} differs={differs("passes")} low={1} high={5000} whole pick={(passes) => set({ passes })} />

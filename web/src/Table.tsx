@@ -1,11 +1,13 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { type Run, codeOf, isRight, predicted, score } from "./engine.ts";
+import { useEffect, useRef } from "preact/hooks";
+import { type Run, codeOf, isRight, isTie, predicted, score } from "./engine.ts";
 import { fromPython, goToVisit, law, machineName, names, noun, rows, run, selected, situation, state, trainedA, updates, visit } from "./player.ts";
 import { hasBound } from "./law.ts";
 import { Badge } from "./Marks.tsx";
+import { narrow } from "./palette.ts";
 import { labelAt } from "./setup.ts";
-import { num, shown, vec } from "./words.ts";
+import { asIs, shown, vec } from "./words.ts";
 
 const MOST = 60;
 /** Of more points than MOST, so many around the one visited. */
@@ -24,6 +26,13 @@ function countsAt(made: Run, upTo: number): Int32Array {
 
 export function Table(): JSX.Element {
   const tab = useSignal<"points" | "log">("points");
+  const panel = useRef<HTMLDivElement>(null);
+  const room = useSignal(500);
+  useEffect(() => {
+    const observer = new ResizeObserver(() => (room.value = panel.current?.clientWidth ?? room.value));
+    observer.observe(panel.current!);
+    return () => observer.disconnect();
+  }, []);
   const shownTab = fromPython.value ? "points" : tab.value;
   return (
     <section class="card tables" aria-label="Table and log">
@@ -48,14 +57,26 @@ export function Table(): JSX.Element {
           </button>
         ))}
       </div>
-      <div class="panel" role="tabpanel" id={`panel-${shownTab}`} aria-labelledby={`tab-${shownTab}`} tabIndex={0}>
-        {shownTab === "points" ? <Points /> : <Log />}
+      <div ref={panel} class="panel" role="tabpanel" id={`panel-${shownTab}`} aria-labelledby={`tab-${shownTab}`} tabIndex={0}>
+        {shownTab === "points" ? <Points room={room.value} /> : <Log />}
       </div>
     </section>
   );
 }
 
-function Points(): JSX.Element {
+/** How many of some columns have room, of at most six; each is so many characters wide, and `others` are the widths beside them. */
+function columnsThatFit(room: number, widths: readonly number[], others: readonly number[]): number {
+  const [character, gap] = narrow.value ? [6.7, 7] : [7.6, 7];
+  const wide = (characters: number): number => characters * character + gap;
+  const least = others.reduce((sum, each) => sum + wide(each), 0);
+  const total = widths.reduce((sum, each) => sum + wide(each), least);
+  if (widths.length <= 6 && total <= room) return widths.length;
+  let [count, left] = [0, room - least - wide(1)]; // the last column is an ellipsis
+  while (count < Math.min(6, widths.length) && (left -= wide(widths[count])) >= 0) count++;
+  return Math.max(1, count);
+}
+
+function Points({ room }: { room: number }): JSX.Element {
   const all = rows.value;
   const { rule } = trainedA.value;
   const python = fromPython.value;
@@ -66,8 +87,18 @@ function Points(): JSX.Element {
   const most = all.n <= MOST ? all.n : NEAR;
   const first = Math.max(0, Math.min(all.n - most, current - most / 2));
   const visible = Array.from({ length: most }, (_, k) => first + k);
-  const columns = Math.min(all.d, 6);
+  const digits = narrow.value ? 3 : 6;
+  const text = (i: number, j: number): string => asIs(all.x[i * all.d + j], digits);
   const codes = python ? (i: number) => python.predicted[i] : all.k > 2 ? (i: number) => predicted(all, rule, i, w) : null;
+  const { labels } = situation.value.data;
+  const verdict = (i: number): string => (codes ? shown(labels[codes(i)] ?? "?") : asIs(score(all, i, w), Math.min(digits, 4)));
+  const longest = (texts: readonly string[]): number => Math.max(...texts.map((each) => each.length));
+  const widths = Array.from({ length: Math.min(all.d, 7) }, (_, j) => Math.max(longest(names.value[j].split(/[ -]/)), longest(visible.map((i) => text(i, j)))));
+  const others = [5, Math.max(5, 3 + longest(labels)), Math.max(codes ? 9 : 5, longest(visible.map(verdict))), 7];
+  const beside = python ? 0 : columnsThatFit(room, widths, [...others, noun.value.length + 1]);
+  // The coordinates come before the count of mistakes.
+  const isCounted = beside >= Math.min(all.d, 2);
+  const columns = isCounted ? beside : columnsThatFit(room, widths, others);
   return (
     <>
       {all.n > MOST && <p class="small">Points {first + 1} to {first + most} of {all.n}{!python && visit.value ? ", around the one visited" : ""}.</p>}
@@ -79,7 +110,7 @@ function Points(): JSX.Element {
             {names.value.slice(0, columns).map((name) => <th key={name} scope="col">{name}</th>)}
             {all.d > columns && <th scope="col">…</th>}
             <th scope="col">{codes ? "predicted" : "score f"}</th>
-            {!python && <th scope="col">{noun.value}s</th>}
+            {isCounted && <th scope="col">{noun.value}s</th>}
             <th scope="col">now</th>
           </tr>
         </thead>
@@ -87,15 +118,15 @@ function Points(): JSX.Element {
           {visible.map((i) => {
             const right = python ? python.predicted[i] === codeOf(all, i) : mine ? isRight(all, rule, i, w) : predicted(all, rule, i, w) === codeOf(all, i);
             const short = mine && !right && rule.margin > 0 && isRight(all, { ...rule, margin: 0 }, i, w);
-            const tie = mine && !right && !short && predicted(all, rule, i, w) === codeOf(all, i);
+            const tie = mine && !right && !short && isTie(all, rule, i, w);
             return (
               <tr key={i} class={`${i === current ? "current" : ""} ${i === selected.value ? "chosen" : ""}`} aria-current={i === current ? "step" : undefined}>
                 <th scope="row">{i + 1}</th>
                 <td><Badge code={codeOf(all, i)} /> {shown(labelAt(situation.value.data, i))}</td>
-                {Array.from({ length: columns }, (_, j) => <td key={j} class="number">{num(all.x[i * all.d + j], 4)}</td>)}
+                {Array.from({ length: columns }, (_, j) => <td key={j} class="number">{text(i, j)}</td>)}
                 {all.d > columns && <td>…</td>}
-                {codes ? <td>{shown(situation.value.data.labels[codes(i)] ?? "?")}</td> : <td class="number">{num(score(all, i, w), 4)}</td>}
-                {!python && <td class="number">{counts[i]}</td>}
+                <td class={codes ? "" : "number"}>{verdict(i)}</td>
+                {isCounted && <td class="number">{counts[i]}</td>}
                 <td class={right ? "good" : short ? "" : "bad"}>{right ? "right" : short ? "right, but short of its margin" : tie ? "a tie, so a mistake" : "wrong"}</td>
               </tr>
             );
@@ -128,9 +159,9 @@ function Log(): JSX.Element {
                 <th scope="row"><button type="button" class="link" onClick={() => goToVisit(place)}>{k + 1}</button></th>
                 <td class="number">{made.passAt(place)}</td>
                 <td class="number">{made.index[k] + 1}</td>
-                <td class="number">{num(made.score[k])}</td>
-                <td class="number">{num(made.step[k])}</td>
-                {several ? <td>{made.movesAt(k).map(([m, c]) => `${machineName(m)} ${c > 0 ? "+" : "−"}`).join(", ")}</td> : <><td>{vec(w.subarray(0, Math.min(d, 6)), 5)}{d > 6 && " …"}</td><td class="number">{num(w[d])}</td></>}
+                <td class="number">{asIs(made.score[k])}</td>
+                <td class="number">{asIs(made.step[k])}</td>
+                {several ? <td>{made.movesAt(k).map(([m, c]) => `${machineName(m)} ${c > 0 ? "+" : "−"}`).join(", ")}</td> : <><td>{vec(w.subarray(0, Math.min(d, 6)))}{d > 6 && " …"}</td><td class="number">{asIs(w[d])}</td></>}
               </tr>
             );
           })}

@@ -4,7 +4,7 @@ import { decide } from "./exact.ts";
 import { bound, boundOf, change, fromPython, isDragging, law, played, rows, run, situation, state, trainedA, verdict } from "./player.ts";
 import { backToUnits, columnsToScale, inOriginalUnits, originalRows, standardise } from "./scaling.ts";
 import { runOf } from "./setup.ts";
-import { num, vec } from "./words.ts";
+import { asIs, limit, num, vec } from "./words.ts";
 
 const MOST_VISITS = 200_000; // of the run in the former units, which is only counted
 
@@ -33,7 +33,7 @@ function Change(): JSX.Element | null {
   const { found, trained } = was;
   const [before, now] = [was.bound, bound.value];
   const said = (kind: string): string => (kind === "separable" ? "yes" : kind === "inseparable" ? "no" : "not decided");
-  const most = (each: typeof now): string => (each && Number.isFinite(each.most) ? `≤ ${num(Math.floor(each.most * (1 + 1e-12)), 3)}` : "–");
+  const most = (each: typeof now): string => (each && Number.isFinite(each.most) ? `≤ ${limit(each.most)}` : "–");
   const end = (made: typeof trained.run): string => `${made.mistakes}${made.reason === "separated" ? "" : ", cut off"}`;
   const lines: (readonly [string, string, string])[] = [
     ...(found ? [["separable", said(found.kind), said(verdict.value.kind)] as const] : []),
@@ -48,7 +48,7 @@ function Change(): JSX.Element | null {
         <thead><tr><th scope="col" /><th scope="col">before</th><th scope="col">now</th></tr></thead>
         <tbody>{lines.map(([name, one, other]) => <tr key={name}><th scope="row">{name}</th><td>{one}</td><td>{other}</td></tr>)}</tbody>
       </table>
-      {rows.value.k === 2 && w.some((each) => each !== 0) && <p class="small">In the former units the weights are {vec(inOriginalUnits(w, data.units).slice(0, -1), 3)}, and the bias {num(inOriginalUnits(w, data.units).at(-1)!, 3)}, rounded.</p>}
+      {rows.value.k === 2 && w.some((each) => each !== 0) && <p class="small">In the former units the weights are {vec(inOriginalUnits(w, data.units).slice(0, -1), 3)}, and the bias {asIs(inOriginalUnits(w, data.units).at(-1)!, 3)}, up to rounding.</p>}
     </>
   );
 }

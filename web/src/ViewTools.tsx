@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { equalAxes, fitAgain, isFlat, isPair, moved, columns, pair, planar, shownView, type Way, way, zoom } from "./seen.ts";
+import { columns, equalAxes, fitAgain, hasAlong, isFlat, isPair, moved, pair, planar, shownView, shownWay, type Way, way, zoom } from "./seen.ts";
 import { situation } from "./player.ts";
 
 const WAYS: readonly (readonly [Way, string])[] = [["along", "along the weights"], ["spread", "where points differ most"], ["pair", "by two features"]];
@@ -31,11 +31,14 @@ export function ViewTools(): JSX.Element {
       {!planar.value && (
         <label class="seen">
           <span>Seen</span>
-          <select value={way.value} onChange={(event) => {
+          <select value={shownWay.value} onChange={(event) => {
             fitAgain();
             way.value = event.currentTarget.value as Way;
           }}>
-            {WAYS.map(([each, text]) => <option key={each} value={each}>{text}</option>)}
+            {WAYS.filter(([each]) => each !== "along" || hasAlong.value).map(([each, text]) => {
+              const zero = each === "along" && way.value === "along" && shownWay.value !== "along";
+              return <option key={each} value={each} disabled={zero}>{text}{zero && " (still zero)"}</option>;
+            })}
           </select>
         </label>
       )}

@@ -225,6 +225,12 @@ export function isRight(rows: Rows, rule: Rule, i: number, w: Weights): boolean 
   return stepOf(rule, rows.y[i], f) === 0 && predicts(rule.zero, rows.y[i], f);
 }
 
+/** Whether ties are all that a visit to row i would correct: its scores are as high as others, and not too low. */
+export function isTie(rows: Rows, rule: Rule, i: number, w: Weights): boolean {
+  const faults = judge(rows, { ...rule, margin: 0 }, i, w);
+  return !!faults?.length && faults.every((fault) => fault.score === 0);
+}
+
 /** Whether a score f predicts the side y. */
 export function predicts(zero: Side, y: number, f: number): boolean {
   return (f > 0 || (f === 0 && zero > 0)) === y > 0;

@@ -15,7 +15,15 @@ const prefers = holds("(prefers-color-scheme: dark)");
 export const wide = holds("(min-width: 1180px)");
 export const narrow = holds("(max-width: 719px)");
 
-export const dark = computed(() => (theme.value === "auto" ? prefers.value : theme.value === "dark"));
+/** The theme that the page around a frame tells: a message { theme: "dark" }. */
+const around = signal<"dark" | "light" | null>(null);
+if (typeof window !== "undefined" && window.parent !== window) {
+  addEventListener("message", ({ source, data }: MessageEvent) => {
+    if (source === window.parent && (data?.theme === "dark" || data?.theme === "light")) around.value = data.theme;
+  });
+}
+
+export const dark = computed(() => (theme.value === "auto" ? (around.value ? around.value === "dark" : prefers.value) : theme.value === "dark"));
 
 export interface Palette {
   readonly paper: string;

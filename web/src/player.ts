@@ -29,6 +29,8 @@ export interface Outcome {
   readonly rows: Rows;
   readonly title: string;
   readonly lines: readonly string[];
+  /** What the library warned of. */
+  readonly warnings: readonly string[];
   readonly predicted: readonly number[];
   readonly drawn: Drawn | null;
 }
@@ -445,6 +447,11 @@ export const machineName = (m: number): string => machineNameOf(run.value.scheme
 const KINDS = ["note", "verdict", "run", "step"] as const;
 const TOGETHER = 250;
 const parts = new Map<string, { readonly text: string; readonly at: number }>();
+
+/** Begin an act of a person: what was announced before is not repeated with what it leads to. */
+export function beginAct(): void {
+  parts.clear();
+}
 
 /** Announce something. What one act leads to is announced together: an announcement does not overwrite one of another kind. */
 export function say(text: string, kind: (typeof KINDS)[number] = "note"): void {

@@ -92,11 +92,19 @@ export function axisNames(basis: Basis, along: boolean): [string, string] {
   return along ? ["distance from the hyperplane", `across it${mostly(basis.up)}`] : [`first direction${mostly(basis.across)}`, `second${mostly(basis.up)}`];
 }
 
-/** How rows of many columns are seen. */
-export const seen = computed(() => {
-  if (isPair.value) return `seen by two features${run.value.length && here.value ? ", the others at their mean for what is drawn" : ""}`;
-  return isAlong(rows.value, state.value.w) ? "seen along the weights; distances from the hyperplane are exact" : "seen in the two directions in which points differ most";
-});
+/** Whether there can be weights to see along: those of two classes, by a run of the page. */
+export const hasAlong = computed(() => rows.value.k === 2 && !fromPython.value);
+
+/** How rows of many columns are seen now, which need not be the way that was chosen. */
+export const shownWay = computed<Way>(() => (isPair.value ? "pair" : isAlong(rows.value, state.value.w) ? "along" : "spread"));
+
+/** How rows of many columns are seen, in words. */
+export function seenAs(shown: Way): string {
+  if (shown === "pair") return `seen by two features${!fromPython.value && run.value.length && here.value ? ", the others at their mean for what is drawn" : ""}`;
+  if (shown === "along") return "seen along the weights; distances from the hyperplane are exact";
+  return `seen where points differ most${way.value === "along" && hasAlong.value ? ", and along the weights as soon as they are not zero" : ""}`;
+}
+export const seen = computed(() => seenAs(shownWay.value));
 
 /** The weights of a line on the plane shown, of vectors with the bias last. */
 export function sliced(vectors: Weights, basis: Basis): Float64Array {

@@ -104,6 +104,8 @@ interface Reply {
   readonly verdict?: string;
   readonly reason?: string;
   readonly bounds?: string;
+  /** What the library warns of. */
+  readonly warnings?: readonly string[];
 }
 
 /** A long answer comes in pieces, the next only when the page asks for it: Python never sends more than the page takes. */
@@ -171,7 +173,8 @@ function show(reply: Reply): void {
     projected.value = rows.value;
   }
   if (reply.data || reply.document || reply.points) example = null;
-  if (reply.outcome) outcome.value = outcomeOf(reply.outcome);
+  const warned = Array.isArray(reply.warnings) ? reply.warnings.filter((each) => typeof each === "string") : [];
+  if (reply.outcome) outcome.value = outcomeOf({ ...reply.outcome, warnings: warned });
   if (reply.picture && outcome.value) outcome.value = { ...outcome.value, drawn: drawnOf(reply.picture) };
   if (reply.bounds) bounds.value = { rows: rows.value, text: reply.bounds };
   if (reply.proof) {
@@ -179,6 +182,7 @@ function show(reply: Reply): void {
     message.value = `Python answers: ${reply.verdict}. The page has checked the proof.`;
   } else if (reply.verdict) message.value = `Python answers: ${reply.verdict}. The page shows a projection, so it cannot check this; \`rosenblatt certify\` writes the proof.`;
   if (reply.reason) message.value = `Python answers: ${reply.reason}`;
+  if (warned.length && !reply.outcome) message.value = `${reply.verdict || reply.reason ? `${message.value} ` : ""}Python warns: ${warned.join(" ")}`;
 }
 
 /** Play a run of Python: of the points that the page sent, under their own names, or of the file. */
@@ -191,10 +195,10 @@ function showRun(value: unknown, title: string, name: string): void {
   play({ ...found, document }, title, sameRows(found.rows, asked.rows) ? { data, map } : data.name);
 }
 
-function outcomeOf({ title, lines, predicted, picture }: NonNullable<Reply["outcome"]>): Outcome {
+function outcomeOf({ title, lines, predicted, picture, warnings }: NonNullable<Reply["outcome"]> & { warnings: readonly string[] }): Outcome {
   const isList = (value: unknown, type: string): boolean => Array.isArray(value) && value.every((each) => typeof each === type);
   if (typeof title !== "string" || !isList(lines, "string") || !isList(predicted, "number") || predicted.length !== rows.value.n) throw new Refused("Python's answer does not fit the points shown. Ask again.");
-  return { rows: rows.value, title, lines, predicted, drawn: picture ? drawnOf(picture) : null };
+  return { rows: rows.value, title, lines, warnings, predicted, drawn: picture ? drawnOf(picture) : null };
 }
 
 function drawnOf(picture: Drawn): Drawn {
@@ -243,7 +247,7 @@ export function pictureAgain(): void {
 const points = (): object => {
   if (sameRows(projected.value, rows.value)) return {};
   const all = rows.value;
-  return { X: Array.from({ length: all.n }, (_, i) => Array.from(all.x.subarray(i * all.d, i * all.d + all.d))), y: Array.from(all.y), labels: situation.value.data.labels };
+  return { X: Array.from({ length: all.n }, (_, i) => Array.from(all.x.subarray(i * all.d, i * all.d + all.d))), y: Array.from(all.y), labels: situation.value.data.labels, features: names.value };
 };
 
 export function askToTrain(config: Config): void {

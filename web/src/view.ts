@@ -2,6 +2,7 @@
 
 import type { Rows, Weights } from "./engine.ts";
 import { lifted } from "./setup.ts";
+import { asIs } from "./words.ts";
 
 /** The middle of a picture, and its pixels for each unit of both axes. */
 export interface Frame {
@@ -78,6 +79,46 @@ export function ticks(low: number, high: number, most: number): number[] {
   const found: number[] = [];
   for (let k = Math.ceil(low / step); k * step <= high && found.length < 50; k++) found.push(Number((k * step).toPrecision(12)));
   return found;
+}
+
+/** The most pixels that a label of an axis takes, in its font of 11 px. */
+const wideAs = (text: string): number => 7.2 * text.length + 2;
+
+/** Where the name of an arrow stands: behind its tip, or, if that lies outside the picture, beside the arrow where it leaves. */
+export function nameOfArrow(v: View, from: Corner, to: Corner, half: number): Corner {
+  const [dx, dy] = [to[0] - from[0], to[1] - from[1]];
+  const size = Math.hypot(dx, dy);
+  const [ux, uy] = [dx / size, dy / size];
+  const [x, y] = [to[0] + ux * (half + 7), to[1] + uy * 12 + 4];
+  const inside = ([a, b]: Corner): boolean => a >= half + 2 && a <= v.width - half - 2 && b >= 14 && b <= v.height - 5;
+  if (inside([x, y])) return [x, y];
+  const last = Array.from({ length: 65 }, (_, k) => 1 - k / 64).map((t): Corner => [from[0] + t * dx, from[1] + t * dy]).find(([a, b]) => a >= 0 && b >= 0 && a <= v.width && b <= v.height) ?? to;
+  const side = last[0] - uy * (half + 9) <= v.width - half - 2 && last[0] - uy * (half + 9) >= half + 2 ? 1 : -1;
+  const [bx, by] = [last[0] - side * uy * (half + 9), last[1] + side * ux * 13 + 4];
+  return [Math.min(Math.max(bx, half + 2), v.width - half - 2), Math.min(Math.max(by, 14), v.height - 5)];
+}
+
+/** A label of an axis, and where it stands. */
+export interface Label {
+  readonly at: number;
+  readonly text: string;
+  readonly x: number;
+  readonly y: number;
+}
+
+/** The labels of ticks on both axes: only whole ones, because a part of a number is another number. */
+export function tickLabels(v: View, xs: readonly number[], ys: readonly number[]): { across: Label[]; up: Label[] } {
+  const [ox, oy] = [toX(v, 0), toY(v, 0)];
+  const row = Math.min(v.height - 6, Math.max(14, oy + 15));
+  const across = xs.filter((x) => x !== 0).map((x): Label => ({ at: x, text: asIs(x, 12), x: toX(v, x), y: row })).filter(({ text, x }) => {
+    const half = wideAs(text) / 2;
+    return x - half >= 0 && x + half <= v.width;
+  });
+  const up = ys.filter((y) => y !== 0).map((y): Label => {
+    const text = asIs(y, 12);
+    return { at: y, text, x: Math.min(v.width - 4, Math.max(wideAs(text) + 2, ox - 5)), y: toY(v, y) + 4 };
+  }).filter(({ y }) => y >= 11 && y <= v.height - 3 && Math.abs(y - row) >= 12);
+  return { across, up };
 }
 
 /** The steps of the grid that drawn points lie on: powers of two, so that sums of coordinates are exact. */

@@ -11,6 +11,40 @@ export function num(x: number, digits = 6): string {
   return text.replace(/-/g, "−");
 }
 
+/** A number as it is: all of its digits if there are few, else the first of them and an ellipsis. Nothing is rounded. */
+export function asIs(x: number, digits = 6): string {
+  if (!Number.isFinite(x)) return "overflow";
+  const size = Math.abs(x);
+  const text = size >= 10 ** (2 * digits) || (size < 1e-4 && x !== 0) ? x.toExponential() : String(x + 0);
+  const [mantissa, power = ""] = text.split("e");
+  const all = mantissa.replace(/\D/g, "").replace(/^0+/, "").length;
+  // The digits before the point are never left out.
+  const shown = Math.max(digits, /\d+/.exec(mantissa)![0].replace(/^0/, "").length + 1);
+  const cut = all <= shown + 3 ? mantissa : `${mantissa.slice(0, mantissa.length - (all - shown)).replace(/\.$/, "")}…`;
+  return `${cut}${power && `e${power}`}`.replace(/-/g, "−");
+}
+
+const LARGE = ["", "", "million", "billion", "trillion", "quadrillion"];
+
+/** A limit on a count: the number itself, or in words where it is long. It is rounded up, so that it stays a limit. */
+export function limit(most: number): string {
+  if (!Number.isFinite(most)) return "overflow";
+  const whole = BigInt(Math.floor(most * (1 + 1e-12)));
+  const digits = String(whole).length;
+  const thousands = Math.floor((digits - 1) / 3);
+  if (thousands < 2) return String(whole);
+  if (thousands >= LARGE.length) return `10${String(digits).replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(digit)])}`;
+  const tenth = 10n ** BigInt(3 * thousands - 1);
+  const tenths = (whole + tenth - 1n) / tenth;
+  return tenths === 10_000n && thousands + 1 < LARGE.length ? `1 ${LARGE[thousands + 1]}` : `${Number(tenths) / 10} ${LARGE[thousands]}`;
+}
+
+/** A number as people type it, with a point or a comma; NaN where it is none. */
+export function typedNumber(text: string): number {
+  const plain = text.trim().replace(",", ".").replace("−", "-");
+  return plain === "" || !Number.isFinite(Number(plain)) ? NaN : Number(plain);
+}
+
 /** The number that a text of `num` stands for. */
 export function valueOfText(text: string): number {
   return Number(text.replace(/−/g, "-"));
@@ -41,7 +75,7 @@ export function decimal(x: Fraction, digits = 6, root = false): string {
 /** A vector; of a long one, its first numbers. */
 export function vec(values: ArrayLike<number>, digits = 6): string {
   const all = Array.from(values);
-  return `(${all.slice(0, all.length > 7 ? 5 : 7).map((x) => num(x, digits)).join(", ")}${all.length > 7 ? ", …" : ""})`;
+  return `(${all.slice(0, all.length > 7 ? 5 : 7).map((x) => asIs(x, digits)).join(", ")}${all.length > 7 ? ", …" : ""})`;
 }
 
 /** A label as people write it: numbers with a real minus sign. */

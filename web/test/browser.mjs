@@ -219,10 +219,94 @@ const checks = {
     await page.getByText("column 'income' is more than 1,000 times larger than column 'age'").waitFor();
     await page.getByLabel("standardise the columns").check();
     const table = await page.locator(".units table").innerText();
-    must(/separable\s+yes\s+yes/.test(table) && /bound\s+≤ \S+e\+\d+\s+≤ \d+\s/.test(table), `standardising says ${table}`);
+    must(/separable\s+yes\s+yes/.test(table) && /bound\s+≤ [\d.]+ [a-z]+illion\s+≤ \d+\s/.test(table), `standardising says ${table}`);
     await page.getByLabel("standardise the columns").uncheck();
     must(/21000/.test(await page.locator(".tables").textContent()), "the former units do not come back");
     await sound(page);
+  },
+
+  /** No number is cut, in the picture or in the table; long ones are in words. */
+  async numbers() {
+    const page = await fresh({ viewport: { width: 1280, height: 720 } });
+    const people = Array.from({ length: 60 }, (_, i) => [18_001 + i * 1009, 20 + ((i * 17) % 45)]);
+    for (const scale of [1, 1e-4, 1000]) {
+      await paste(page, ["income,age,status", ...people.map(([income, age]) => [income, +(age * scale).toPrecision(4), income / 1000 + 0.6 * age > 72 ? "yes" : "no"].join())].join("\n"));
+      const shown = await page.locator(".tables tbody tr").evaluateAll((all) => all.map((each) => each.cells[2].textContent));
+      must(shown.join() === people.map(([income]) => String(income)).join(), `the table shows ${shown.slice(0, 4)}`);
+      await press(page, "To the end");
+      for (const act of ["Zoom out", "Zoom in", "Zoom in", "Zoom in"]) {
+        const cut = await page.evaluate(() => {
+          const edge = document.querySelector(".plane").getBoundingClientRect();
+          return [...document.querySelectorAll(".plane svg text")].filter((each) => {
+            const box = each.getBoundingClientRect();
+            return box.width && (box.left < edge.left || box.right > edge.right || box.top < edge.top - 3 || box.bottom > edge.bottom + 3);
+          }).map((each) => each.textContent);
+        });
+        must(cut.length === 0, `in the picture ${cut} is cut (${scale}, before ${act})`);
+        await page.getByRole("button", { name: act }).click();
+      }
+      await page.getByRole("button", { name: "Fit", exact: true }).click();
+    }
+    await paste(page, ["income,age,status", ...people.map(([income, age]) => [income, age, income / 1000 + 0.6 * age > 72 ? "yes" : "no"].join())].join("\n"));
+    const bound = await page.locator("section[aria-labelledby=bound-title]").innerText();
+    must(/≤ [\d.]+ [a-z]+illion/.test(bound) && bound.includes("says only that the run ends some day"), `the bound says ${bound}`);
+    must(await page.locator(".figures").evaluate((each) => each.scrollWidth <= each.clientWidth), "the bound is wider than its card");
+    await page.setViewportSize({ width: 390, height: 844 });
+    for (const text of ["x,y,kind\n0.123456,10.5,red\n0,1.25,red\n4,0,green\n4,1,green\n2,5,blue\n2,6,blue", `${Array.from({ length: 25 }, (_, j) => `p${j}`)},card\n${Array(25).fill(1)},E\n${Array(25).fill(0)},F`]) {
+      await paste(page, text);
+      await press(page, "Next mistake");
+      const gaps = await page.evaluate(() => {
+        const panel = document.querySelector(".panel");
+        const right = (cell) => { const range = document.createRange(); range.selectNodeContents(cell); return range.getBoundingClientRect(); };
+        const rows = [...panel.querySelectorAll("tbody tr, thead tr")].flatMap((row) => [...row.cells].slice(1).map((cell, k) => right(cell).left - right(row.cells[k]).right));
+        return [panel.scrollWidth - panel.clientWidth, Math.min(...rows)];
+      });
+      must(gaps[0] <= 0 && gaps[1] >= 5, `on a phone the table is ${gaps[0]} too wide, and its columns are ${gaps[1]} apart`);
+    }
+    await sound(page);
+  },
+
+  async starts() {
+    // Commas are decimal marks here too, and what is no number gets a sentence.
+    const page = await fresh();
+    for (const name of ["XOR", "AND"]) {
+      await example(page, name);
+      const words = await page.locator(".tables tbody tr td:last-child").allTextContents();
+      must(words.join() === Array(4).fill("a tie, so a mistake").join(), `at the start ${name} has ${words}`);
+    }
+    await page.getByRole("combobox", { name: "Start", exact: true }).selectOption("given");
+    const b = page.getByLabel("b at the start");
+    await b.fill("-1,5");
+    await page.keyboard.press("Tab");
+    must((await state(page)).w.join() === "0,0,-1.5", `−1,5 becomes ${(await state(page)).w}`);
+    await b.fill("1;5");
+    await page.keyboard.press("Tab");
+    must((await message(page)).includes("“1;5”") && (await b.inputValue()) === "-1.5", "nothing is said of 1;5");
+    await sound(page);
+  },
+
+  /** In a frame the page takes the theme that the page around tells, until a person chooses one. */
+  async framed() {
+    const context = await browser.newContext({ colorScheme: "light", reducedMotion: "reduce" });
+    const page = await context.newPage();
+    await page.route("http://site.test/**", (route) => route.fulfill({ body: route.request().url().endsWith("lab.html") ? readFileSync(pagePath) : "<!doctype html><iframe src=lab.html width=1200 height=700></iframe>", contentType: "text/html" }));
+    await page.goto("http://site.test/");
+    const frame = page.frameLocator("iframe");
+    await frame.locator(".plane").waitFor();
+    const theme = () => frame.locator("html").getAttribute("data-theme");
+    const tell = (value) => page.evaluate((value) => document.querySelector("iframe").contentWindow.postMessage(value, "*"), value);
+    must((await theme()) === "light", "it begins dark");
+    await tell({ theme: "dark" });
+    await frame.locator("html[data-theme=dark]").waitFor();
+    for (const bad of [null, 7, "dark", {}, { theme: 1 }, { theme: "red" }]) await tell(bad);
+    must((await theme()) === "dark", "another message changes the theme");
+    await tell({ theme: "light" });
+    await frame.locator("html[data-theme=light]").waitFor();
+    await frame.getByRole("button", { name: "Dark" }).click();
+    await tell({ theme: "light" });
+    await page.waitForTimeout(100);
+    must((await theme()) === "dark", "the choice of a person is lost");
+    await context.close();
   },
 
   async lectures() {
@@ -684,8 +768,15 @@ const checks = {
     await page.getByRole("button", { name: "Show it" }).click();
     const [a, b] = await Promise.all(["step", "step-b"].map((id) => page.locator(`section[aria-labelledby=${id}-title]`).innerText()));
     must(a !== b.replace("Second", "First"), "the place where they part is not shown");
-    await page.setViewportSize({ width: 390, height: 800 });
+    const over = await page.evaluate(() => [...document.querySelectorAll(".caption")].filter((each) => each.getBoundingClientRect().bottom > each.parentElement.querySelector(".plane").getBoundingClientRect().top).length);
+    must(over === 0 && (await page.locator(".caption").count()) === 2, "the captions hide a part of the planes");
+    await page.setViewportSize({ width: 390, height: 844 });
     must((await page.evaluate(() => document.documentElement.scrollWidth)) <= 390, "two planes are too wide for a phone");
+    await press(page, "Lessons");
+    for (let k = 0; k < 3; k++) await page.locator(".lesson").getByRole("button", { name: "Next lesson" }).click();
+    await page.waitForFunction(() => document.querySelectorAll(".plane").length === 2);
+    const heights = await page.locator(".plane").evaluateAll((all) => all.map((each) => each.clientHeight));
+    must(heights.every((each) => each >= 200), `on a phone two planes are ${heights} high`);
     await sound(page);
   },
 
@@ -723,8 +814,11 @@ const checks = {
     await page.getByRole("combobox", { name: "Bias" }).selectOption("none");
     must((await verdict(page)) === "No line through the origin separates the classes", await verdict(page));
     must((await page.locator(".plane svg").first().locator("polygon").count()) >= 2, "the proof without a bias is not drawn");
+    const legend = await page.locator(".legend").innerText();
+    for (const each of ["the origin, in the hull of the hollow points", "turned about the origin", "from a point to where it is turned"]) must(legend.includes(each), `the legend of a proof without a bias says ${legend}`);
     await page.getByLabel("draw the proof").uncheck();
     must((await page.locator(".plane svg").nth(1).locator("polygon[stroke-linejoin]").count()) === 0, "the proof cannot be hidden");
+    must(!/hull|turned/.test(await page.locator(".legend").innerText()), "the legend names what is not drawn");
     await sound(page);
     return proof;
   },
@@ -868,6 +962,8 @@ const checks = {
     await hears(["u"], /^Undone\./);
     await hears(["m", ".", "Enter"], /^Point \d picked up/);
     await hears(["Escape"], /stays where it was/);
+    // What one key says is not said again with the next one, however soon it comes.
+    await hears(["u", "r", "."], /^Point \d at [^A-Z]*$/);
     await page.getByRole("slider").focus();
     await hears(["ArrowRight"], /^Pass 1, point 1, class 1: mistake 1 of 3, score 0\./);
     await hears(["End"], /every point is right\.$/);

@@ -2,17 +2,17 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { readCsv } from "../src/csv.ts";
 import { EXAMPLES, LECTURES, MAKERS, toCsv } from "../src/data.ts";
-import { average, countErrors, pocket } from "../src/engine.ts";
+import { average, countErrors, isTie, pocket } from "../src/engine.ts";
 import { LESSONS, SYMBOLS, type Scene, lettersIn, symbolsOf } from "../src/lessons.ts";
-import { beginDrag, bound, change, checkProof, checked, editData, endDrag, here, isOwn, laneA, law, noun, play, position, projected, rows, run, setConfig, setData, situation, trainedA, trainedB, undo, redo, verdict, visit } from "../src/player.ts";
+import { beginAct, beginDrag, bound, change, checkProof, checked, editData, endDrag, here, isOwn, laneA, law, noun, play, position, projected, rows, run, say, setConfig, setData, situation, spoken, trainedA, trainedB, undo, redo, verdict, visit } from "../src/player.ts";
 import { fromDocument, toDocument, toJson } from "../src/document.ts";
 import { Fraction, checkClash } from "../src/exact.ts";
 import { plain, stepLines } from "../src/law.ts";
 import { proofOf } from "../src/proof.ts";
 import { PLAIN } from "../src/setup.ts";
 import { fromHash, fromPlain, toHash } from "../src/share.ts";
-import { regions } from "../src/view.ts";
-import { apart, decimal, num } from "../src/words.ts";
+import { nameOfArrow, regions, tickLabels } from "../src/view.ts";
+import { apart, asIs, decimal, limit, num, typedNumber, valueOfText } from "../src/words.ts";
 
 const scene = (): Scene => ({ situation: situation.value, a: trainedA.value, b: trainedB.value, position: here.value, verdict: verdict.value, bound: bound.value });
 const kind = (): string => verdict.value.kind;
@@ -220,6 +220,70 @@ test("numbers are short and have a minus sign", () => {
   assert.equal(num(0.1 + 0.2), "0.3");
   assert.equal(num(-0), "0");
   assert.equal(num(1.5e-9), "1.5e−9");
+});
+
+test("a number as it is reads back, or ends in an ellipsis", () => {
+  for (const [x, text] of [[37876, "37876"], [1234567.25, "1234567.25"], [-0.40625, "−0.40625"], [0.1 + 0.2, "0.300000…"], [-2 / 3, "−0.666666…"], [1e300, "1e+300"], [2 ** 60, "1.15292…e+18"], [-0, "0"], [5e-324, "5e−324"], [98765.4321987654, "98765.4…"], [123456.789012, "123456.7…"]] as const) assert.equal(asIs(x), text);
+  for (let k = 1; k < 4000; k++) {
+    const x = (k % 2 ? 1 : -1) * Math.sin(k) * 10 ** ((k % 37) - 18);
+    const text = asIs(k % 3 ? x : Math.round(x));
+    if (text.includes("…")) assert.ok(Math.abs(valueOfText(text.replace("…", ""))) <= Math.abs(x), text);
+    else assert.equal(valueOfText(text) + 0, (k % 3 ? x : Math.round(x)) + 0);
+  }
+});
+
+test("long limits are in words, and stay limits", () => {
+  for (const [x, text] of [[31, "31"], [999_999.5, "999999"], [1e6, "1 million"], [1_240_001, "1.3 million"], [2.004e13, "20.1 trillion"], [999_999_999, "1 billion"], [1e18, "10¹⁹"], [Infinity, "overflow"]] as const) assert.equal(limit(x), text);
+});
+
+test("numbers are typed with a point or a comma", () => {
+  assert.deepEqual(["-1,5", " −2.5 ", "3", "", "1;5", "1,2,3"].map(typedNumber), [-1.5, -2.5, 3, NaN, NaN, NaN]);
+});
+
+test("labels of axes are whole, or not there", () => {
+  const view = { cx: 40_000, cy: 30, sx: 0.0064, sy: 5, width: 545, height: 400 };
+  const { across, up } = tickLabels(view, [20_000, 40_000, 60_000, 80_000], [0, 20, 40, 60]);
+  assert.deepEqual(across.map(({ text }) => text), ["20000", "40000", "60000"]); // the last one has its place at 528, and would be cut
+  for (const { text, x } of across) assert.ok(x - 3.5 * text.length > 0 && x + 3.5 * text.length < view.width);
+  const far = tickLabels({ ...view, cy: 1e6 }, [], [1_000_001, 1_000_020]);
+  assert.deepEqual(far.up.map(({ text, x }) => [text, x > 7 * text.length]), [["1000001", true], ["1000020", true]]);
+  assert.ok(up.every(({ y }) => y > 10 && y < view.height));
+});
+
+test("the name of an arrow is in the picture, and not on the arrow", () => {
+  const view = { cx: 0, cy: 0, sx: 1, sy: 1, width: 500, height: 400 };
+  assert.deepEqual(nameOfArrow(view, [100, 100], [200, 100], 6), [213, 104]);
+  for (const tip of [[100, 900], [100, -900], [900, 300], [-900, 300], [0, 399]] as const) {
+    const [x, y] = nameOfArrow(view, [100, 300], [...tip], 6);
+    assert.ok(x >= 8 && x <= 492 && y >= 14 && y <= 395, `${tip}: ${x} ${y}`);
+    const [dx, dy] = [tip[0] - 100, tip[1] - 300];
+    if (Math.hypot(dx, dy) > 500) assert.ok(Math.abs((dx * (y - 4 - 300) - dy * (x - 100)) / Math.hypot(dx, dy)) > 8, `${tip}: ${x} ${y}`);
+  }
+});
+
+test("a tie is called so for every class", () => {
+  const ties = (): boolean[] => Array.from({ length: rows.value.n }, (_, i) => isTie(rows.value, trainedA.value.rule, i, run.value.start.w));
+  for (const name of ["xor", "and"]) {
+    change({ data: EXAMPLES[name].make(), a: PLAIN, b: null, map: "plain" });
+    assert.deepEqual(ties(), [true, true, true, true]);
+  }
+  setConfig("a", { tie: "sign" });
+  assert.deepEqual(ties(), [false, false, false, true], "by the sign of 0 the negative points are right");
+  setConfig("a", { tie: "mistake", start: "given", w0: [1, 0, 0] });
+  assert.deepEqual(ties(), [true, false, true, false]);
+  for (const scheme of ["direct", "ovr", "ovo"] as const) {
+    change({ data: MAKERS["three"].make(6, 1), a: { ...PLAIN, scheme }, b: null, map: "plain" });
+    assert.ok(ties().every(Boolean), scheme);
+  }
+});
+
+test("what was announced of one act is not said again with the next", () => {
+  say("Point 1 at 0, 0.");
+  say("The run makes 3 mistakes.", "run");
+  assert.equal(spoken.value, "Point 1 at 0, 0. The run makes 3 mistakes.");
+  beginAct();
+  say("Pass 1, point 1.", "step");
+  assert.equal(spoken.value, "Pass 1, point 1.");
 });
 
 test("what floats do not hold is said in words", () => {

@@ -30,9 +30,13 @@ await quiet();
 await page.locator("details.more").evaluate((fold) => (fold.open = true));
 await named();
 // Five features: the legend says what is drawn, and no learner changes the names of the file.
-assert.match(await page.locator(".legend").textContent(), /differ most/, "nothing is seen along weights that are zero");
+// The choice and the legend say the same: what is drawn.
+const seen = () => page.getByRole("combobox", { name: "Seen" }).evaluate((each) => each.selectedOptions[0].textContent);
+assert.match(await page.locator(".legend").textContent(), /seen where points differ most, and along the weights as soon as they are not zero/);
+assert.equal(await seen(), "where points differ most");
 await page.getByRole("button", { name: "Next mistake" }).click();
 assert.match(await page.locator(".legend").textContent(), /line now.*seen along the weights/);
+assert.equal(await seen(), "along the weights");
 await learn("pa");
 await named();
 assert.match(await page.locator(".setup").textContent(), /Passive-aggressive, PA, trained in Python\. A point is corrected if y·f < 1\./);
@@ -40,7 +44,9 @@ assert.equal(await page.getByLabel("Step η").isVisible(), false, "the step of a
 await learn("kernel");
 await named();
 const legend = await page.locator(".legend").textContent();
-assert.ok(!/line|update|mistake/.test(legend) && /regions: as Python predicts, on this plane/.test(legend) && /differ most/.test(legend), `the legend of five features says ${legend}`);
+assert.ok(!/line|update|mistake|along/.test(legend) && /regions: as Python predicts, on this plane/.test(legend) && /seen where points differ most/.test(legend), `the legend of five features says ${legend}`);
+assert.equal(await seen(), "where points differ most");
+assert.equal(await page.getByRole("combobox", { name: "Seen" }).locator("option[value=along]").count(), 0, "a kernel has no weights to see along");
 assert.ok((await page.locator(".plane svg").first().locator("path").count()) >= 2, "the regions of five features are not drawn");
 // By two features, with their names; Python draws the other plane.
 await page.getByRole("combobox", { name: "Seen" }).selectOption("pair");
@@ -49,7 +55,7 @@ await page.waitForTimeout(300);
 await quiet();
 assert.match(await page.locator(".plane").textContent(), /and.*nigeria/);
 assert.match(await page.locator(".legend").textContent(), /the other features at their mean/);
-await page.getByRole("combobox", { name: "Seen" }).selectOption("along");
+await page.getByRole("combobox", { name: "Seen" }).selectOption("spread");
 await quiet();
 // What belongs to the former run is gone beside the picture of another model.
 assert.equal(await page.getByRole("slider").count(), 0);
@@ -119,6 +125,15 @@ await page.getByRole("button", { name: "Cancel" }).click();
 await page.getByRole("button", { name: "OR", exact: true }).click();
 await page.getByRole("button", { name: "All bounds, from Python" }).click();
 await page.locator("pre.bounds").waitFor({ timeout: 120_000 });
+// What the library warns of is on the page, with the names of the columns: beside a picture, and beside a run.
+await page.getByText("Your own data", { exact: true }).click();
+await page.getByLabel("Paste CSV").fill(["income,age,status", ...Array.from({ length: 40 }, (_, i) => `${20000 + ((i * 7919) % 97) * 601},${20 + ((i * 31) % 45)},${(i * i) % 3 ? "good" : "bad"}`)].join("\n"));
+await page.getByRole("button", { name: "Use it" }).click();
+await learn("voted");
+assert.match(await page.locator(".outcome").innerText(), /Python warns: .*column 'income' is more than 1,000 times larger than column 'age'/);
+await learn("pa");
+assert.match(await page.locator(".message[role=alert]").innerText(), /Python warns: .*column 'income'/);
+await page.getByText("Your own data", { exact: true }).click();
 // The runs of the lectures are in the menu here too, and Python trains them by the same rule.
 await page.getByText("Runs of the lectures").click();
 await page.locator(".runs li", { hasText: "worked example" }).getByRole("button", { name: "Koski 2017" }).click();

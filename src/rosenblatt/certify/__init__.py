@@ -29,7 +29,7 @@ _NAMES = {
     "Verification": "certify.certificate",
     "certify": "certify.separability",
     "certify_sequences": "sequences.sentence_verdict",
-    "cover_probability": "certify.separability",
+    "cover_probability": "certify.problem",
 }
 
 __all__ = sorted(_NAMES)

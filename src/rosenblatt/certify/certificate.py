@@ -16,6 +16,7 @@ import numpy as np
 
 from rosenblatt.certify import check
 from rosenblatt.certify.margin import Margin
+from rosenblatt.certify.rigorous import Bound
 from rosenblatt.escaping import ShowsText
 from rosenblatt.exceptions import LabelError, Remedy, UndecidedError, join_messages
 from rosenblatt.rows.batch import Batch
@@ -458,9 +459,11 @@ class InseparableVerdict(Answer):
     @property
     def reason(self) -> str:
         """The reason for the verdict, in one sentence."""
+        share = Bound(self.residual, self.stretch).ratio
+        shown = float(Context(prec=1, rounding=ROUND_CEILING).create_decimal(share))
         return (
-            f"A combination of {len(self.support)} rows is 0, by weights within a share of "
-            f"{self.residual / self.stretch:.1g} of those found; rounding errors are counted in."
+            f"A combination of {len(self.support)} rows is 0, by weights within a share of {shown:.1g} of those "
+            "found; rounding errors are counted in."
         )
 
     @cached_property
@@ -584,6 +587,7 @@ def _combination(rows: Any, weights: tuple[int, ...] | tuple[Fraction, ...]) -> 
 MAX_TERMS = 8  # the most terms that are written out
 MAX_DIGITS = 12  # the most digits that are written out
 MAX_LISTED_ROWS = 12  # the most row numbers that are listed
+NO_TIES = "Even allowing rows exactly on the plane, none separates the classes."
 HALVES = dict(zip([Fraction(each) for each in ("1/2", "1/3", "2/3", "1/4", "3/4")], "½⅓⅔¼¾", strict=True))
 
 
@@ -606,10 +610,15 @@ def wording(certificate: Answer, *, first: int = 0) -> str:
 def _verdict(certificate: InseparableVerdict, first: int) -> list[str]:
     """Say which rows contradict each other, what is known of ties, and how to get the exact proof."""
     lines = [f"Its rows are {listed([row + first for row in certificate.support])}."]
-    if certificate.spanning:
-        lines.append("Even allowing rows exactly on the plane, none separates the classes.")
+    lines.append(NO_TIES if certificate.spanning else _open_ties("was not asked; ", " does"))
     made = certificate.kept is not None or "proof" in certificate.__dict__
     return [*lines, f"The exact proof is made by {'its attribute proof' if made else 'rosenblatt.certify(X, y)'}."]
+
+
+def _open_ties(why: str, then: str) -> str:
+    """Say that it is not known whether classes are separable with ties, why, and what decides it."""
+    which = "Whether a plane separates the classes if rows may lie on it "
+    return which + why + Remedy("ties", True) + then + "."
 
 
 def _chance(most: float) -> str:
@@ -706,15 +715,13 @@ def _point(values: Sequence[float]) -> str:
 def _ties(certificate: Inseparable, first: int) -> list[str]:
     ties = certificate.ties
     if isinstance(ties, Overlap):
-        return ["Even allowing rows exactly on the plane, none separates the classes."]
+        return [NO_TIES]
     if not isinstance(ties, Quasi):
-        ties_too = Remedy("ties", True)
-        why = (
-            "was not determined within the budget; " + ties_too + " has no limit"
+        return [
+            _open_ties("was not determined within the budget; ", " has no limit")
             if certificate.ties_open
-            else "was not asked; " + ties_too + " does"
-        )
-        return ["Whether a plane separates the classes if rows may lie on it " + why + "."]
+            else _open_ties("was not asked; ", " does")
+        ]
     rows = "" if ties.rows is None else f" (rows {listed([row + first for row in ties.rows])})"
     plane = f" {_function(certificate, ties.w, ties.b)} = 0" if _few(ties.w) else ""
     features = [certificate.feature(j) for j in ties.features]

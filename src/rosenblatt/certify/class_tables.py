@@ -188,6 +188,10 @@ class ClassTables(Certificate):
     def verify(self, X: Any, y: Any) -> Verification:
         """Check every proof on data; see `Certificate.verify`."""
         named = list(self)
+        sides = [*self.pairs, *((a, None) for a in self.rest)]
+        for (a, b), (name, each) in zip(sides, named, strict=True):
+            if (str(a), None if b is None else str(b)) != (each.data.positive, each.data.negative):
+                return Verification(False, f"{name}: This is a proof about other classes.")
         refuted = first_refuted([each for _, each in named], ClassRows.of(X, y))
         if refuted is None:
             return Verification(True, self.reason)

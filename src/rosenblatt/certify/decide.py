@@ -1,4 +1,8 @@
-"""Decide whether a hyperplane separates: floats propose, rationals decide, and only time leaves it open."""
+"""Decide whether a hyperplane separates: floats propose, and only time leaves it open.
+
+Rationals decide. Floats do only within proved bounds of their errors: about a row in `sides`, and about rows that
+contradict each other in `rigorous`.
+"""
 
 from __future__ import annotations
 
@@ -28,6 +32,9 @@ MANY_ROWS_A_WEIGHT_EXACTLY = 32  # the same where floats only propose, and all r
 FEW_ROWS_A_WEIGHT = 4  # rows for each weight that are tried alone
 MAX_ATTEMPTS = 5  # with few rows, before all are
 MAX_NEWTON_STEPS = 30  # of Newton's method with few rows
+MANY_WRONG_SHARE = 1 / 8  # of rows on their wrong side above which any few rows may do
+LEAST_WORK_A_CUBE = 2.0  # units of work for each cube of the number of weights: less never decided 13 noisy tables
+STEPS_AFTER_SEPARATION = 4  # of it once it separates the few rows: then the vector hardly changes
 NEAR_MARGIN = 1.5  # rows of smaller margin in an attempt take part in the next
 MAX_COPIED_VALUES = 2**23  # the most values of rows that are copied to be multiplied in a fixed order
 BOUND_WORK_A_PRODUCT = 0.5  # units of work to bound rounding errors, for each value and column
@@ -64,13 +71,14 @@ def decide(problem: SeparationProblem, clock: Clock, guess: Direction | None = N
 
 
 def decide_in_floats(
-    problem: SeparationProblem, clock: Clock, guess: Direction | None = None
+    problem: SeparationProblem, clock: Clock, guess: Direction | None = None, margins: Floats | None = None
 ) -> Decision | Contradiction:
     """Decide whether the rows of a problem are separable; floats may prove a contradiction, within their bounds.
 
     What decides is computed in a fixed order as long as that is so: the same rows give the same answer everywhere.
+    `margins`, those of a hyperplane that has been trained, tell which rows to try first.
     """
-    return _decide(problem, clock, guess, exact=False)
+    return _decide(problem, clock, guess, exact=False, margins=margins)
 
 
 def prove(problem: SeparationProblem, found: Contradiction, clock: Clock) -> Meeting:
@@ -86,7 +94,12 @@ def prove(problem: SeparationProblem, found: Contradiction, clock: Clock) -> Mee
 
 
 def _decide(
-    problem: SeparationProblem, clock: Clock, guess: Direction | None, *, exact: bool
+    problem: SeparationProblem,
+    clock: Clock,
+    guess: Direction | None,
+    *,
+    exact: bool,
+    margins: Floats | None = None,
 ) -> Decision | Contradiction:
     if guess is not None and (plane := _check_plane(problem, guess)) is not None:
         return plane
@@ -100,9 +113,14 @@ def _decide(
         problem.matrix.X, problem.y, bias=problem.bias, least=0.0 if problem.sparse else LEAST_PEELED_SHARE
     )
     rows = np.flatnonzero(peeling.left)
-    if 2 * len(rows) <= problem.n and (found := _decide_peeled(problem, clock, peeling, rows, exact)) is not None:
+    if (
+        2 * len(rows) <= problem.n
+        and (found := _decide_peeled(problem, clock, peeling, rows, exact, margins)) is not None
+    ):
         return found
-    for proposed in _try_few(problem, clock, fixed=not exact):
+    if takes_newton(problem):
+        clock.require(estimate_least_work(problem.n, problem.width), "minimising the squared hinge loss")
+    for proposed in _try_few(problem, clock, margins, fixed=not exact):
         if (answer := _judge(problem, proposed, clock, exact)) is not None:
             return answer
     if (
@@ -114,7 +132,12 @@ def _decide(
 
 
 def _decide_peeled(
-    problem: SeparationProblem, clock: Clock, peeling: Peeling, rows: Ints, exact: bool
+    problem: SeparationProblem,
+    clock: Clock,
+    peeling: Peeling,
+    rows: Ints,
+    exact: bool,
+    margins: Floats | None,
 ) -> Decision | Contradiction | None:
     """Decide by the rows left when forced ones are removed; None if the plane made of their proofs fails."""
     last = None
@@ -128,7 +151,7 @@ def _decide_peeled(
             zeros = [rows[np.argmax(problem.y[rows] == side)] for side in sides]
             return Meeting(np.array(zeros), [1] * len(zeros))
         part = problem.some(rows, used)
-        found = _decide(part, clock, None, exact=exact)
+        found = _decide(part, clock, None, exact=exact, margins=None if margins is None else margins[rows])
         if not isinstance(found, Plane):
             spanning = found.spanning and len(used) == problem.d
             return replace(found, rows=rows[found.rows], spanning=spanning)
@@ -141,9 +164,20 @@ def _decide_peeled(
     return None if direction is None else _check_plane(problem, direction[0])
 
 
-def choose_first_rows(n: int, width: int) -> Ints:
-    """Return the rows that are tried first: any, always the same."""
-    return np.unique(np.random.default_rng(1).integers(n, size=FEW_ROWS_A_WEIGHT * width))
+def choose_first_rows(n: int, width: int, margins: Floats | None) -> Ints:
+    """Return the rows that are tried first: any, always the same; half of them by least margin if few are wrong.
+
+    Where many are wrong, any few rows contradict each other.
+    """
+    random, count = np.random.default_rng(1), FEW_ROWS_A_WEIGHT * width
+    if margins is None or np.count_nonzero(margins <= 0.0) > MANY_WRONG_SHARE * n:
+        return np.unique(random.integers(n, size=count))
+    return np.unique(np.append(choose_least(margins, count // 2), random.integers(n, size=count - count // 2)))
+
+
+def estimate_least_work(n: int, width: int) -> float:
+    """Return the work that a decision by Newton's method takes at least."""
+    return LEAST_WORK_A_CUBE * min(width, n / FEW_ROWS_A_WEIGHT) * width**2
 
 
 def choose_least(values: Floats, count: int) -> Ints:
@@ -156,25 +190,30 @@ def choose_least(values: Floats, count: int) -> Ints:
     return np.append(below, np.flatnonzero(values == limit)[: count - len(below)])
 
 
-def _try_few(problem: SeparationProblem, clock: Clock, *, fixed: bool) -> Iterator[Direction | Combined]:
+def _try_few(
+    problem: SeparationProblem, clock: Clock, margins: Floats | None, *, fixed: bool
+) -> Iterator[Direction | Combined]:
     """Yield combinations of few of many rows that may be 0, and vectors that may separate all rows.
 
-    The first few rows are any. The next are those that mattered, those of least margin under the vector found, and
-    some more: on noisy rows, those of least margin alone are separable.
+    The first few rows are any, and some of the least `margins`. The next are those that mattered, those of least
+    margin under the vector found, and some more: on noisy rows, those of least margin alone are separable.
     """
     D, n = problem.width, problem.n
     if not takes_newton(problem) or n <= (MANY_ROWS_A_WEIGHT if fixed else MANY_ROWS_A_WEIGHT_EXACTLY) * D:
         return
-    random, rows = np.random.default_rng(0), choose_first_rows(n, D)
+    random, rows = np.random.default_rng(0), choose_first_rows(n, D, margins)
     for _ in range(MAX_ATTEMPTS):
         few = problem.some(rows)
         if problem.bias and not (len(few.positive) and len(few.negative)):
             rows = np.union1d(rows, random.integers(n, size=FEW_ROWS_A_WEIGHT * D))
             continue
-        newton = HingeNewton(few, clock, fixed=fixed)
-        for proposed in newton.run(MAX_NEWTON_STEPS):
-            if isinstance(proposed, Combined):
+        newton, separated = HingeNewton(few, clock, fixed=fixed), 0
+        for proposed in newton.steps(MAX_NEWTON_STEPS):
+            if proposed is not None:
                 yield Combined(rows[proposed.rows], proposed.weights)
+            separated += newton.separates()
+            if separated > STEPS_AFTER_SEPARATION:
+                break
         w, margins = newton.weights(), np.empty(n)
         clock.spend(problem.size, READING)
         scores(problem.features.rows, w, margins)

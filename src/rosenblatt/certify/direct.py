@@ -19,10 +19,17 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from rosenblatt.certify.decide import Plane, decide
+from rosenblatt.certify.decide import Plane, decide, decide_in_floats, estimate_least_work, prove
 from rosenblatt.certify.problem import WORK_A_SPARSE_VALUE, SeparationProblem
 from rosenblatt.certify.rationals import common, exact, shifted
-from rosenblatt.certify.shortcuts import LARGE_VALUES, MAX_PASSES, find_equal_rows, train_by_mistakes
+from rosenblatt.certify.rigorous import Contradiction
+from rosenblatt.certify.shortcuts import (
+    LARGE_VALUES,
+    MAX_EQUATIONS,
+    MAX_PASSES,
+    find_equal_rows,
+    train_by_mistakes,
+)
 from rosenblatt.certify.sides import products
 from rosenblatt.certify.simplex import Meeting
 from rosenblatt.certify.time_limit import Clock
@@ -68,18 +75,25 @@ class ClassProblem:
         self.batch, self.bias, self.clock = batch, bias, clock
         self.count, self.width = len(batch.classes), batch.n_features + bias
 
-    def decide(self) -> Argmax | Clash:
-        """Decide the question; raise `Unsettled` if that takes too long."""
+    def decide(self, *, scores: Floats | None = None) -> Argmax | Clash:
+        """Decide the question; raise `Unsettled` if that takes too long.
+
+        `scores` of the rows, one for each class, are those of a perceptron that has been trained: it is not once
+        more, and they tell which rows to try first.
+        """
         size = self.batch.n_rows * (self.count - 1) * 2 * self.width
         if size > MAX_VALUES_AT_ONCE and (clash := self.by_equal_rows()) is not None:
             return clash
-        start = self.by_mistakes()
-        wrong = self.wrong(start)
-        if wrong is None:
-            return Argmax(start)
-        if size > MAX_VALUES_AT_ONCE and (clash := self.by_pairs()) is not None:
+        wrong: Wrong | None = None
+        if scores is None:
+            start = self.by_mistakes()
+            wrong = self.wrong(start)
+            if wrong is None:
+                return Argmax(start)
+        if size > MAX_VALUES_AT_ONCE and (clash := self.by_pairs(scores)) is not None:
             return clash
-        inside = self.nearest(wrong) if size > MAX_VALUES_AT_ONCE else self.every()
+        inside = self.every() if wrong is None or size <= MAX_VALUES_AT_ONCE else wrong
+        inside = self.nearest(inside) if size > MAX_VALUES_AT_ONCE else inside
         while True:
             problem = self.construct(inside)
             found = decide(problem, self.clock)
@@ -128,13 +142,20 @@ class ClassProblem:
         rows = np.array(pair)
         return Clash(rows, self.batch.codes[rows[::-1]], [1, 1])
 
-    def by_pairs(self) -> Clash | None:
+    def by_pairs(self, scores: Floats | None) -> Clash | None:
         """Return the combination of the first two classes that are inseparable; None if all are separable."""
+        counts, width = self.batch.counts, self.width
+        if width <= MAX_EQUATIONS:
+            least = (estimate_least_work(a + b, width) for a, b in combinations(counts, 2) if a + b >= width)
+            self.clock.require(sum(least), READING)
         for a, b in combinations(range(self.count), 2):
             names, problem = self.pair(a, b)
             if problem is None:
                 continue
-            found = decide(problem, self.clock)
+            margins = None if scores is None else problem.y * (scores[names, a] - scores[names, b])
+            found = decide_in_floats(problem, self.clock, margins=margins)
+            if isinstance(found, Contradiction):
+                found = prove(problem, found, self.clock)
             if isinstance(found, Meeting):
                 rows = names[found.rows]
                 return Clash(rows, a + b - self.batch.codes[rows], found.weights)

@@ -161,8 +161,18 @@ class HingeNewton:
         self.within = np.zeros(problem.n, np.bool_)  # the rows that the matrix sums over
         self.ridge = 0.0
 
-    def run(self, rounds: int = MAX_NEWTON_STEPS) -> Iterator[Direction | Combined]:
+    def run(self) -> Iterator[Direction | Combined]:
         """Yield vectors that separate as floats see it, and combinations to 0, until no more can be expected."""
+        for k, combined in enumerate(self.steps(MAX_NEWTON_STEPS)):
+            if k == 0 or self.separates():
+                found = Direction.of_floats(self.v[: self.problem.d])
+                if found is not None:
+                    yield found
+            if combined is not None:
+                yield combined
+
+    def steps(self, rounds: int) -> Iterator[Combined | None]:
+        """Make steps, and yield after each a combination to 0, or None, until no more can be expected."""
         for k in range(rounds):
             active = self.margins < 1.0
             if not active.any():
@@ -175,15 +185,9 @@ class HingeNewton:
             square, inner = float(np.sum(step * step)), float(np.sum(self.v * step))
             length = step_length(1.0 - self.margins, change, self.ridge, inner, square)
             self.v, self.margins = self.v + length * step, self.margins + length * change
-            if k == 0 or self.separates():
-                found = Direction.of_floats(self.v[: self.problem.d])
-                if found is not None:
-                    yield found
             done = length == 1.0 and np.array_equal(self.margins < 1.0, active)
-            if (done or k % STEPS_BETWEEN_ATTEMPTS == STEPS_BETWEEN_ATTEMPTS - 1) and (
-                combined := self.propose()
-            ) is not None:
-                yield combined
+            due = done or k % STEPS_BETWEEN_ATTEMPTS == STEPS_BETWEEN_ATTEMPTS - 1
+            yield self.propose() if due else None
             if done:
                 return
 

@@ -344,6 +344,28 @@ def _sign(value: Fraction | int) -> int:
     return (value > 0) - (value < 0)
 
 
+def cover_probability(n: int, width: int) -> float:
+    """Return the probability that n points in general position, labelled at random, are separable (Cover 1965).
+
+    It is at most this for points in any other position.
+
+    Parameters
+    ----------
+    n : int
+        The number of points.
+    width : int
+        The number of weights: one for each feature, and one for the bias.
+
+    Examples
+    --------
+    >>> cover_probability(4, 3), cover_probability(3, 3), round(cover_probability(20, 10), 9)
+    (0.875, 1.0, 0.5)
+    """
+    from scipy.special import bdtr
+
+    return 1.0 if n <= width else float(bdtr(width - 1, n - 1, 0.5))
+
+
 def largest_values(features: Features) -> Floats:
     """Return the largest absolute value of each column."""
     X = features.rows

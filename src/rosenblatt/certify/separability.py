@@ -29,14 +29,14 @@ from rosenblatt.certify.class_tables import ClassTables
 from rosenblatt.certify.decide import SMALL_VALUES, Decision, Plane, decide, decide_in_floats, prove
 from rosenblatt.certify.direct_certificate import certify_direct
 from rosenblatt.certify.margin import margin_of
-from rosenblatt.certify.problem import Direction, SeparationProblem
+from rosenblatt.certify.problem import Direction, SeparationProblem, cover_probability
 from rosenblatt.certify.rationals import shifted
 from rosenblatt.certify.rigorous import Bound, Contradiction
 from rosenblatt.certify.simplex import Meeting
 from rosenblatt.certify.ties import MAX_TIDY_INTEGER, by_single_features, tidy_factor
 from rosenblatt.certify.ties import ties as facial_reduction
 from rosenblatt.certify.time_limit import Clock, Unsettled
-from rosenblatt.exceptions import DataTypeError, ParameterError, ShapeError, TrivialSeparationWarning
+from rosenblatt.exceptions import DataTypeError, Given, ParameterError, ShapeError, TrivialSeparationWarning
 from rosenblatt.parameters import CertifyArguments
 from rosenblatt.rooms import find
 from rosenblatt.rows.batch import Batch, as_batch
@@ -134,7 +134,7 @@ def certify(
         resolve_threads(n_jobs)
     if proof == "verdict" and (ties or multiclass == "direct"):
         other = "ties=True" if ties else "multiclass='direct'"
-        raise ParameterError(f"proof='verdict' cannot be combined with {other}. Use proof='exact'.")
+        raise ParameterError(Given("proof", "verdict") + f" cannot be combined with {other}. Use proof='exact'.")
     sentences = y is not None and _are_sentences(X, y)
     if options and y is not None and not sentences:
         raise TypeError(f"certify() got an unexpected keyword argument {next(iter(options))!r}")
@@ -211,13 +211,18 @@ class Question:
         except Unsettled as end:
             return Undecided(**self.known(posed), why=str(end))
 
-    def decide_alone(self, positive: int, negative: int | None) -> Separable | Inseparable | InseparableVerdict:
+    def decide_alone(
+        self, positive: int, negative: int | None, scores: Floats | None = None
+    ) -> Separable | Inseparable | InseparableVerdict:
         """Decide as `pair` does, without margin and ties, and by floats where their bounds suffice.
 
-        Raises `Unsettled` if that takes too long.
+        `scores` of the rows, those of all classes, tell which to try first. Raises `Unsettled` if that takes too
+        long.
         """
         posed = self.pose(positive, negative)
-        return self.express(posed, self.decide_trivial(posed) or decide_in_floats(posed.problem, self.clock))
+        margins = None if scores is None else posed.problem.y * scores[posed.names]
+        found = self.decide_trivial(posed) or decide_in_floats(posed.problem, self.clock, margins=margins)
+        return self.express(posed, found)
 
     def express(
         self, posed: Posed, found: Decision | Contradiction
@@ -301,13 +306,16 @@ class Question:
     def inseparable(
         self, posed: Posed, found: Meeting, ties: Quasi | Overlap | None = None, *, ties_open: bool = False
     ) -> Inseparable:
-        """Express a combination of rows to 0 in terms of the data."""
+        """Express a combination of rows to 0 in terms of the data; rows that span everything leave no ties."""
         order = np.argsort(found.rows)
         rows = found.rows[order]
+        support, integers = tuple(posed.names[rows].tolist()), tuple(found.weights[k] for k in order)
+        if found.spanning and ties is None:
+            ties, ties_open = Overlap(support, integers, null=()), False
         return Inseparable(
             **self.known(posed),
-            support=tuple(posed.names[rows].tolist()),
-            integers=tuple(found.weights[k] for k in order),
+            support=support,
+            integers=integers,
             ties=ties,
             ties_open=ties_open,
             points=_points(posed.problem, rows),
@@ -336,15 +344,16 @@ def make_proof(found: InseparableVerdict) -> Inseparable:
     problem, rows = found.kept, np.arange(len(found.support))
     bound = Bound(found.residual, found.stretch)
     meeting = prove(problem, Contradiction(rows, np.array(found.weights), bound, found.spanning), Clock(None))
-    order = np.argsort(meeting.rows)
+    names, order = np.array(found.support), np.argsort(meeting.rows)
     rows = meeting.rows[order]
     return Inseparable(
         bias=found.bias,
         data=found.data,
         chance=found.chance,
         names=found.names,
-        support=tuple(found.support[i] for i in rows.tolist()),
+        support=tuple(names[rows].tolist()),
         integers=tuple(meeting.weights[k] for k in order),
+        ties=facial_reduction(problem, meeting, names, Clock(None)) if found.spanning else None,
         points=_points(problem, rows),
     )
 
@@ -384,31 +393,10 @@ def _normal(guess: Any, batch: Batch) -> Floats:
         raise ShapeError(f"guess has shape {w.shape}, but ({batch.n_features},) is needed: one for each feature.")
     if len(batch.classes) > 2:
         raise ParameterError(
-            f"guess is one normal vector, but y has {len(batch.classes)} classes. Leave it out, or keep two."
+            f"guess is one normal vector, but y has {len(batch.classes)} classes. Leave it out, or keep two.",
+            parameter="guess",
         )
     return w
-
-
-def cover_probability(n: int, width: int) -> float:
-    """Return the probability that n points in general position, labelled at random, are separable (Cover 1965).
-
-    It is at most this for points in any other position.
-
-    Parameters
-    ----------
-    n : int
-        The number of points.
-    width : int
-        The number of weights: one for each feature, and one for the bias.
-
-    Examples
-    --------
-    >>> cover_probability(4, 3), cover_probability(3, 3), round(cover_probability(20, 10), 9)
-    (0.875, 1.0, 0.5)
-    """
-    from scipy.special import bdtr
-
-    return 1.0 if n <= width else float(bdtr(width - 1, n - 1, 0.5))
 
 
 def _points(problem: SeparationProblem, rows: Ints) -> tuple[tuple[tuple[float, ...], int], ...] | None:

@@ -33,6 +33,7 @@ DOING = "fitting least squares"
 RIDGE_SHARE = 1e-10
 SAMPLE_ROWS = 512  # read first, where few may decide
 GROWTH_FACTOR = 8  # how many times as many are read next
+ROWS_AT_A_TIME = 1 << 16  # of sparse rows, whose values are copied
 
 
 def guess(problem: SeparationProblem, clock: Clock) -> Iterator[Direction]:
@@ -287,18 +288,38 @@ def widen(X: Any, y: Floats, least: Any, most: Any) -> None:
 
 
 def _force_sparse(X: Any, y: Floats, bias: bool) -> Layer | None:
-    """Return the rows that features of sparse rows force, or None: rows where a feature of one sign is not 0."""
-    stored = X.data != 0.0
-    of, places = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[stored], X.indices[stored]
-    above = (X.data[stored] > 0.0) == (y[of] > 0.0)
-    up = np.bincount(places[above], minlength=X.shape[1]) > 0
-    down = np.bincount(places[~above], minlength=X.shape[1]) > 0
-    features = np.flatnonzero(up != down)
+    """Return the rows that features of sparse rows force, or None: rows where a feature of one sign is not 0.
+
+    Rows are read some at a time: copies of all values would take several times the memory of the rows. Once each
+    feature has met both signs, none forces a row.
+    """
+    up, down = np.zeros((2, X.shape[1]), np.bool_)
+    starts = range(0, X.shape[0], ROWS_AT_A_TIME)
+    for start in starts:
+        of, places, positive = _stored_signs(X, start)
+        above = positive == (y[of] > 0.0)
+        up[places[above]] = True
+        down[places[~above]] = True
+        if (up & down).all():
+            return None
+    one_sided = up != down
+    features = np.flatnonzero(one_sided)
     if not len(features):
         return None
     forced, zeros = np.zeros(X.shape[0], np.bool_), np.zeros(len(features))
-    forced[of[(up != down)[places]]] = True
+    for start in starts:
+        of, places, _ = _stored_signs(X, start)
+        forced[of[one_sided[places]]] = True
     return Layer(np.flatnonzero(forced), features, np.where(up[features], 1, -1), zeros, zeros)
+
+
+def _stored_signs(X: Any, start: int) -> tuple[Ints, Ints, NDArray[np.bool_]]:
+    """Return the row, the feature and whether it is positive, of each value that is not 0 in some sparse rows."""
+    ends = X.indptr[start : start + ROWS_AT_A_TIME + 1]
+    data, places = X.data[ends[0] : ends[-1]], X.indices[ends[0] : ends[-1]]
+    stored = data != 0.0
+    of = np.repeat(np.arange(start, start + len(ends) - 1), np.diff(ends))
+    return of[stored], places[stored], data[stored] > 0.0
 
 
 def find_equal_rows(

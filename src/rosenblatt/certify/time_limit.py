@@ -62,6 +62,11 @@ class Clock:
             raise Exhausted(f"The work allowed was over while {doing}.")
         self.spent += work
 
+    def require(self, work: float, doing: str) -> None:
+        """Raise `Exhausted` if less work is left than a step would take at least; it is not counted."""
+        if self.work is not None and self.spent + work > self.work:
+            raise Exhausted(f"The work allowed is too little for {doing}.")
+
     def afford(self, seconds: float, doing: str) -> None:
         """Raise `Unsettled` if a step that cannot be interrupted would take longer than the time left."""
         if self.left is not None and seconds > self.left:

@@ -22,7 +22,7 @@ from rosenblatt.certify.separability import Question
 from rosenblatt.certify.simplex import Meeting, Simplex
 from rosenblatt.certify.time_limit import Clock, Unsettled
 from rosenblatt.rows.batch import Batch
-from rosenblatt.typing import Ints
+from rosenblatt.typing import Floats, Ints
 
 MAX_CHECKED_VALUES = 1 << 24  # combinations of more values are not checked: each takes about a microsecond
 MAX_REDUCED_VALUES = 1 << 18  # combinations of more values are not reduced to fewer rows
@@ -35,6 +35,7 @@ def verdict(
     bias: bool = True,
     multiclass: Literal["direct", "ovr", "ovo"] = "direct",
     work: float | None = None,
+    scores: Floats | None = None,
 ) -> Certificate | None:
     """Return the proof that training can, or cannot, end without a mistake; None if the work was not enough.
 
@@ -48,6 +49,9 @@ def verdict(
         What more than two classes are trained as: one argmax, each against the rest, or pairs.
     work : float or None
         The work allowed, in units of about one multiplication; None means no limit.
+    scores : ndarray of shape (n_rows,) or (n_rows, n_classes), or None
+        The scores of what has been trained: one hyperplane, or with "direct" one function for each class. They
+        tell which rows to try first.
 
     Returns
     -------
@@ -68,12 +72,13 @@ def verdict(
     clock = Clock(None, work)
     names = None if batch.weight is None else np.flatnonzero(batch.weight > 0.0)
     whole = names is None or len(names) == batch.n_rows
+    scores = scores if whole or scores is None else scores[names]
     part = batch if whole or names is None else batch.take(names)
     question = Question(part, bias, margin=False, clock=clock)
     found: Certificate | None = None
     try:
         if multiclass == "direct" and len(batch.classes) > 2:
-            direct = ClassProblem(part, bias=bias, clock=clock).decide()
+            direct = ClassProblem(part, bias=bias, clock=clock).decide(scores=scores)
             if isinstance(direct, Argmax) or names is None:
                 return make_answer(part, direct, bias=bias)
             return make_answer(batch, direct._replace(rows=names[direct.rows]), bias=bias)
@@ -81,7 +86,7 @@ def verdict(
         for positive, negative in _list_sides(len(batch.classes), multiclass):
             if negative is not None and not counts[positive] + counts[negative]:
                 continue  # no row of either class has weight
-            found = question.decide_alone(positive, negative)
+            found = question.decide_alone(positive, negative, scores)
             if isinstance(found, Inseparable | InseparableVerdict):
                 if whole or names is None:
                     return found

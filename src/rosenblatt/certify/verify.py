@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import closing
 from fractions import Fraction
+from math import isclose
 from reprlib import repr as short
 from typing import Any
 
@@ -23,7 +24,7 @@ from rosenblatt.certify.certificate import (
 )
 from rosenblatt.certify.class_rows import ClassRows, ClassSigns, SidedPlane
 from rosenblatt.certify.fingerprint import Fingerprint, Signs
-from rosenblatt.certify.problem import SeparationProblem
+from rosenblatt.certify.problem import SeparationProblem, cover_probability
 from rosenblatt.certify.rationals import combined, common, rank, shifted, times_powers
 from rosenblatt.certify.rigorous import prove_contradiction
 from rosenblatt.certify.sides import products
@@ -32,6 +33,9 @@ from rosenblatt.rows.features import Features
 from rosenblatt.threads import one_blas_thread, ordered, using
 from rosenblatt.typing import Ints
 
+ROUNDING_SHARE = 1.001  # by which the bounds of another machine may differ; they have room for 1.02
+CHANCE_ROUNDING = 1e-9  # the same for a probability
+OTHER_CHANCE = "The probability said of labels drawn at random is not that of so many rows."
 VALUES_A_DECISION = 64  # how many values are checked in about the time that one takes to decide a question
 
 
@@ -92,9 +96,18 @@ def _sides_of(certificate: Answer, rows: ClassRows) -> ClassSigns:
     sides = np.array(list(map(check.signer(data.positive, data.negative), batch.classes.tolist())), np.int8)
     if not _is_same(rows.fingerprint, sides[batch.codes], data):
         raise Refuted("These are not the data of the proof: the fingerprints differ.")
-    if not sides[batch.codes].any():
+    n = int(np.count_nonzero(sides[batch.codes]))
+    if not n:
         raise Refuted("No row has a label of the proof.")
+    if not has_chance(certificate, n):
+        raise Refuted(OTHER_CHANCE)
     return sides
+
+
+def has_chance(certificate: Answer, n: int) -> bool:
+    """Return whether an answer about n rows states their probability to be separable, or none."""
+    most = cover_probability(n, certificate.data.features + certificate.bias)
+    return certificate.chance is None or isclose(certificate.chance, most, rel_tol=CHANCE_ROUNDING)
 
 
 def _checked(certificate: Answer, rows: ClassRows, sides: ClassSigns) -> str:
@@ -152,6 +165,7 @@ class _Checker:
                 self.margin(certificate)
         elif isinstance(certificate, Inseparable):
             self.zero(certificate.support, certificate.integers)
+            self.points(certificate)
             if isinstance(certificate.ties, Quasi):
                 self.quasi(certificate.ties)
             if isinstance(certificate.ties, Overlap):
@@ -163,7 +177,7 @@ class _Checker:
         return certificate.reason
 
     def verdict(self, certificate: InseparableVerdict) -> None:
-        """Bound the rounding errors of a verdict in floats anew; its own numbers are not used."""
+        """Bound the rounding errors of a verdict in floats anew; what it says must be at most that."""
         weights = np.array(certificate.weights, np.float64)
         if np.isnan(weights).any():
             raise Refuted("A combination needs positive weights.")
@@ -171,6 +185,14 @@ class _Checker:
         found = prove_contradiction(self.problem.signed_exactly(places), weights, bias=self.problem.bias)
         if found is None:
             raise Refuted("Floats do not prove that exact weights near these combine the rows to 0.")
+        if certificate.spanning and not found.spanning:
+            raise Refuted("The rows combined do not span all features: a plane may contain them.")
+        residual, stretch = found.bound
+        if not (
+            residual <= ROUNDING_SHARE * certificate.residual
+            and 1.0 - stretch <= ROUNDING_SHARE * (1.0 - certificate.stretch)
+        ):
+            raise Refuted("The weights are not proved to be as near to exact ones as the verdict says.")
 
     def vector(self, w: Sequence[Fraction], b: Fraction) -> list[int]:
         """Return a hyperplane in the problem's columns, as integers up to a positive factor."""
@@ -215,6 +237,15 @@ class _Checker:
         if any(self.sums(rows, weights)[0]):
             raise Refuted("The combination of rows is not 0.")
 
+    def points(self, certificate: Inseparable) -> None:
+        """Require that the points shown are the rows combined, with their sides."""
+        if certificate.points is None:
+            return
+        places = self.places(certificate.support, certificate.integers)
+        table = map(tuple, self.problem.matrix.dense(places).tolist())
+        if certificate.points != tuple(zip(table, self.problem.y[places].astype(int).tolist(), strict=True)):
+            raise Refuted("The points shown are not the rows combined.")
+
     def quasi(self, ties: Quasi) -> None:
         """Require no row on the wrong side, and the stated number of rows strictly on the right side."""
         signs = self.signs(ties.w, ties.b)
@@ -223,6 +254,8 @@ class _Checker:
         strict = int(np.count_nonzero(signs))
         if strict != ties.strict or not strict:
             raise Refuted(f"The hyperplane with ties has {strict} rows strictly on their side, not {ties.strict}.")
+        if ties.rows is not None and ties.rows != tuple(self.names[np.flatnonzero(signs)].tolist()):
+            raise Refuted("The rows strictly on their side of the hyperplane with ties are others.")
 
     def overlap(self, ties: Overlap) -> None:
         """Require a combination to 0 of rows that, with the vectors orthogonal to all rows, span everything."""

@@ -19,7 +19,7 @@ from click.shell_completion import CompletionItem
 
 from rosenblatt import registry
 from rosenblatt.escaping import json_text, printable_lines
-from rosenblatt.exceptions import MOST_NOTES, NOTE, Message, ParameterError, Remedy, Term, brief_notes
+from rosenblatt.exceptions import MOST_NOTES, NOTE, Given, Message, ParameterError, Remedy, Term, brief_notes
 from rosenblatt.parameters import Declared, PerceptronParameters, TrainingArguments
 from rosenblatt.tables.reading import (
     CORPUS_FORMATS,
@@ -322,6 +322,8 @@ reading = taking(
 
 ONLY_TRACE = {"stop_on_cycle"}
 """Parameters of learners that have an option of their own in `trace` alone."""
+SPELLED = {("scale", "online"): "--online-scale", ("cache", "no"): "--no-cache"}
+"""Values that have an option of their own."""
 TERMS = {
     "target": "the target",
     "certify": "rosenblatt certify",
@@ -351,6 +353,8 @@ def as_option(parameter: str, value: Any = None) -> str:
     >>> as_option("header", False), as_option("ignore", ("age", "size")), as_option("alpha", 0.5)
     ('--no-header', '--ignore age --ignore size', '--set alpha=0.5')
     """
+    if (parameter, value) in SPELLED:
+        return SPELLED[parameter, value]
     option = _option(parameter)
     if option is None:
         text = value if isinstance(value, str) else json.dumps(value)
@@ -364,9 +368,11 @@ def as_option(parameter: str, value: Any = None) -> str:
     return " ".join(f"{on} {shlex.quote(one)}" for one in several)
 
 
-def _said(slot: Remedy | Term) -> str:
+def _said(slot: Remedy | Given | Term) -> str:
     if isinstance(slot, Term):
         return TERMS.get(slot.name, slot.python)
+    if isinstance(slot, Given) and not isinstance(slot.value, str | int | float | tuple):
+        return str(slot) if _option(slot.parameter) is None else as_option(slot.parameter)
     return as_option(slot.parameter, slot.value)
 
 

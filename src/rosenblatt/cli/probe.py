@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ import click
 import numpy as np
 
 from rosenblatt.cli.options import Output, Sectioned, common, jobs
-from rosenblatt.exceptions import FormatError
+from rosenblatt.exceptions import FormatError, LabelError, Message, ShapeError, Term
 
 SIDES = {"-1": -1, "0": 0, "": 0, "1": 1, "+1": 1}
 
@@ -68,7 +70,7 @@ def probe(
         raise click.UsageError("--model holds the probes of one matrix. Drop --layers, or train each layer alone.")
     for written in (path, report, model):
         require_apart(written, (*embeddings, labels))
-    columns = _columns(labels)
+    columns, lines = _columns(labels)
     probes = find("probes.probes").Probes(
         folds=folds,
         controls=controls,
@@ -78,10 +80,12 @@ def probe(
         device=device,
         verbose=int(output.shows_progress),
     )
-    if layers:
-        trained: Any = probes.fit_layers(_named(embeddings), columns)
-    else:
-        trained = probes.fit(embeddings[0] if len(embeddings) == 1 else list(embeddings), columns)
+    with _told_of_file(labels, lines):
+        if layers:
+            trained: Any = probes.fit_layers(_named(embeddings), columns)
+        else:
+            trained = probes.fit(embeddings[0] if len(embeddings) == 1 else list(embeddings), columns)
+    if not layers:
         output.remark(f"trained on {probes.device_}")
     table = trained.table()
     if path is not None:
@@ -102,24 +106,57 @@ def _named(paths: tuple[str, ...]) -> dict[str, str]:
     return names if len(names) == len(paths) else {each: each for each in paths}
 
 
-def _columns(path: str) -> dict[str, Any]:
-    """Return the columns of a CSV file of labels; sides −1, 0 and 1 are numbers, and empty fields are missing."""
+def _columns(path: str) -> tuple[dict[str, Any], list[int]]:
+    """Return the columns of a CSV file of labels, and the line of each row, with that of the names before them.
+
+    Sides −1, 0 and 1 are numbers, and empty fields are missing.
+    """
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
-            header, *lines = list(csv.reader(file)) or [[]]
+            reader = csv.reader(file)
+            rows, ends = [], [0]
+            for row in reader:
+                rows.append(row)
+                ends.append(reader.line_num)
     except UnicodeDecodeError:
         raise FormatError("is no text in UTF-8", ("save it again as UTF-8",), file=path) from None
+    (header, *rows), lines = rows or [[]], [end + 1 for end in ends[:-1]] or [1]
     if len(set(header)) < len(header):
         twice = next(name for name in header if header.count(name) > 1)
         raise FormatError(f"has two columns {twice!r}", ("rename one",), file=path, line=1)
-    for number, line in enumerate(lines, 2):
-        if len(line) != len(header):
-            told = f"has {len(line)} fields, but the first line has {len(header)}"
-            raise FormatError(told, ("correct it",), file=path, line=number)
+    for line, row in zip(lines[1:], rows, strict=True):
+        if len(row) != len(header):
+            told = f"has {len(row)} fields, but the first line has {len(header)}"
+            raise FormatError(told, ("correct it",), file=path, line=line)
     columns: dict[str, Any] = {}
-    for name, values in zip(header, zip(*lines, strict=True), strict=bool(lines)):
+    for name, values in zip(header, zip(*rows, strict=True) if rows else [()] * len(header), strict=True):
         if "-1" in values and set(values) <= SIDES.keys():
             columns[name] = np.array([SIDES[value] for value in values])
         else:
             columns[name] = np.array([value or None for value in values], dtype=object)
-    return columns
+    return columns, lines
+
+
+@contextmanager
+def _told_of_file(path: str, lines: list[int]) -> Iterator[None]:
+    """Say which line and column of the file of labels an error is about, in place of Y."""
+    try:
+        yield
+    except (LabelError, ShapeError) as error:
+        message = error.args[0]
+        if not (isinstance(message, Message) and any(_is_term(part, "labels") for part in message.parts)):
+            raise
+        line = lines[min(1 + error.row, len(lines) - 1)] if error.row is not None else lines[0]
+        names = {
+            "labels": "the file" if error.column is None else f"column {error.column!r}",
+            "embeddings": "the embeddings",
+        }
+        told = [names[part.name] if isinstance(part, Term) else part for part in message.parts]
+        kind = type(error)
+        raise kind(
+            Message(f"{path}:{line}: ", *told), code=error.code, file=path, line=line, column=error.column
+        ) from error
+
+
+def _is_term(part: object, name: str) -> bool:
+    return isinstance(part, Term) and part.name == name

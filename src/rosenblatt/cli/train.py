@@ -66,8 +66,8 @@ Files of sentences (CoNLL-U, or a token a line with columns) train a tagger, a S
 @click.option("--label", type=COLUMN, help="Of sentences: the column to predict. [default: upos, else the last]")
 @click.option("--columns", type=COLUMNS, help="Of sentences: the word and further columns that are "
               "features. [default: form, else the first]")  # fmt: skip
-@click.option("--checkpoint", type=kind_of(TrainingArguments, "every"), metavar="N", help="Save the state of "
-              "training after every N passes.")  # fmt: skip
+@click.option("--checkpoint", "every", type=kind_of(TrainingArguments, "every"), metavar="N", help="Save the "
+              "state of training after every N passes.")  # fmt: skip
 @click.option("--resume", is_flag=True, help="Continue from the checkpoint, to the same model bit for bit.")
 @click.option("--memory", type=kind_of(TrainingArguments, "memory"), metavar="MB", help="Keep data of up to this "
               "size in memory. [default: a quarter of the free memory]")  # fmt: skip
@@ -78,8 +78,9 @@ Files of sentences (CoNLL-U, or a token a line with columns) train a tagger, a S
               "tcp://10.0.0.1:8786; its workers read the files.")  # fmt: skip
 @click.option("--workers", type=click.IntRange(1), metavar="N", help="Train on N processes of this machine, by "
               "Dask.")  # fmt: skip
-@click.option("--mixing", type=click.Choice(["uniform", "mistakes"]), default="uniform", show_default=True,
-              help="How a cluster mixes partitions: each the same, or by its mistakes.")  # fmt: skip
+@click.option("--mixing", type=click.Choice(["uniform", "mistakes"]),
+              help="How a cluster mixes partitions: each the same, or by its mistakes. "
+              "[default: uniform]")  # fmt: skip
 @reading
 @jobs
 @common
@@ -96,14 +97,14 @@ def train(
     probabilities: str | None,
     label: str | int | None,
     columns: tuple[str | int, ...] | None,
-    checkpoint: int | None,
+    every: int | None,
     resume: bool,
     memory: int | None,
     cache: str | None,
     no_cache: bool,
     address: str | None,
     workers: int | None,
-    mixing: str,
+    mixing: str | None,
     options: dict[str, Any],
     output: Output,
 ) -> None:
@@ -115,64 +116,49 @@ def train(
     from rosenblatt.tasks.training import train as train_model
 
     require_place(path)
-    if online_scale:
-        if scale is not None:
-            raise click.UsageError("--online-scale is another way to scale: drop --scale or --no-scale.")
-        if address is not None or workers is not None:
-            raise click.UsageError("--online-scale needs all rows on one machine. Drop --dask and --workers.")
+    on_cluster = address is not None or workers is not None
+    if online_scale and scale is not None:
+        raise click.UsageError("--online-scale is another way to scale: drop --scale or --no-scale.")
     if cache is not None and no_cache:
         raise click.UsageError("--cache writes a file and --no-cache writes none. Drop one of them.")
+    if address is not None and workers is not None:
+        raise click.UsageError("--dask names a cluster and --workers starts one. Drop one of them.")
+    if mixing is not None and not on_cluster:
+        raise click.UsageError("--mixing is for a cluster. Name one with --dask or --workers, or drop it.")
     sentences = reads_sentences(data, label, options["format"])
-    if sentences:
-        unused = {
-            "scale": scale,
-            "online-scale": online_scale or None,
-            "min-class": min_class,
-            "probabilities": probabilities,
-            "checkpoint": checkpoint,
-            "resume": resume or None,
-            "dask": address,
-            "workers": workers,
-        }
-        given = [name for name, value in unused.items() if value is not None]
-        if given or learner not in (None, "averaged"):
-            raise click.UsageError(
-                f"files of sentences train a SequencePerceptron: drop --{(*given, 'learner')[0]}"
-            )
-    elif columns:
-        raise click.UsageError(
-            "--columns is for sentences, whose label is named by --label; tables have --features"
-        )
-    filled = for_learning(options)
-    saved = None if checkpoint is None and not resume else checkpoint_of(path)
-    how: dict[str, Any] = {
+    if sentences and on_cluster:
+        given = "--workers" if address is None else "--dask"
+        raise click.UsageError(f"{given} is for tables, but the data holds sentences: drop {given}.")
+    saved = None if every is None and not resume else checkpoint_of(path)
+    arguments: dict[str, Any] = {
         "parameters": parameters,
         "scale": "online" if online_scale else scale,
+        "holdout": holdout,
+        "min_class": min_class,
+        "probabilities": probabilities,
+        "label": label,
+        "columns": columns,
         "seed": seed,
         "memory": None if memory is None else memory << 20,
+        "cache": "no" if no_cache else cache or "auto",
         "checkpoint": saved,
-        "every": checkpoint or 1,
+        "every": every or 1,
         "resume": resume,
         "progress": output.shows_progress,
         "log": output.remark,
     }
+    filled = options if sentences else for_learning(options)
     try:
-        if address is not None or workers is not None:
-            if address is not None and workers is not None:
-                raise click.UsageError("--dask names a cluster and --workers starts one. Drop one of them.")
-            if no_cache or any(each is not None for each in (holdout, min_class, probabilities, cache)):
-                raise click.UsageError(
-                    "--holdout, --min-class, --probabilities, --cache and --no-cache need all rows on one machine."
-                )
+        if on_cluster:
             cluster = find("distributed.cluster_files")
+            taken = cluster.arguments_on_cluster(arguments)
             with cluster.cluster_of(address, workers, output.remark) as client:
-                trained = cluster.train_on_cluster(data, learner, client=client, mixing=mixing, **how, **filled)
+                how = {"client": client, "mixing": mixing or "uniform", **taken, **filled}
+                trained = cluster.train_on_cluster(data, learner, **how)
         else:
             opened = open_sentences(data, options) if sentences else source_of(data, filled)
             require_apart(path, opened.files)
-            how |= {"holdout": holdout, "probabilities": probabilities, "label": label, "columns": columns}
-            how["min_class"] = min_class
-            trained = train_model(opened, learner, cache="no" if no_cache else cache or "auto", **how)
+            trained = train_model(opened, learner, **arguments)
     except TrainingInterrupted as stop:
         _save_interrupted(stop.result, path, output, resumable=saved is not None and saved.exists())
         raise

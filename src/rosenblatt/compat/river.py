@@ -15,7 +15,8 @@ from sklearn.base import clone, is_classifier
 from rosenblatt.estimators.online_scaler import OnlineScaler
 from rosenblatt.estimators.passive_aggressive import PassiveAggressiveRegressor
 from rosenblatt.estimators.perceptron import Perceptron
-from rosenblatt.exceptions import LabelError, ParameterError
+from rosenblatt.estimators.voted import VotedPerceptron
+from rosenblatt.exceptions import Given, LabelError, ParameterError
 
 try:
     from river import base
@@ -75,7 +76,7 @@ class RiverClassifier(_Wrapper, base.Classifier):
             raise ParameterError(f"{name} does not give an example one label of several, so it is no classifier.")
         if classes is None and not grows:
             raise ParameterError(
-                f"learner={self._estimator!r} must know all labels before the first example. Pass them to "
+                Given("learner", self._estimator) + " must know all labels before the first example. Pass them to "
                 "RiverClassifier by classes=[...], or take a learner that grows, such as Perceptron()."
             )
 
@@ -108,6 +109,51 @@ class RiverClassifier(_Wrapper, base.Classifier):
     def predict_one(self, x: dict[Any, Any], **unused: Any) -> Any:
         """Return the predicted label of one example; None before the first one."""
         return _plain(self._estimator.predict_one(x))
+
+    def predict_proba_one(self, x: dict[Any, Any], **unused: Any) -> dict[Any, float]:
+        """Return a share for each label, as river's linear models make it of scores; these are not calibrated.
+
+        Of two labels the share is the sigmoid of the score, as in river's `Perceptron`, and of several the softmax
+        of their scores, as in its `SoftmaxRegression`. The scores of a perceptron grow while it learns, so the
+        shares are often near 0 and 1 and say too much. A `VotedPerceptron` gives the shares of its votes.
+
+        Returns
+        -------
+        dict
+            Shares that add up to 1; empty before the first example. Of the labels True and False both are there,
+            also where only one was met.
+
+        Raises
+        ------
+        NotImplementedError
+            If the learner has no scores.
+
+        Examples
+        --------
+        >>> model = RiverClassifier()
+        >>> model.learn_one({"cheap": 1.0}, "spam")
+        >>> model.learn_one({"lunch": 1.0}, "ham")
+        >>> model.predict_proba_one({"cheap": 1.0})
+        {'ham': 0.2689414213699951, 'spam': 0.7310585786300049}
+        """
+        if not hasattr(self._estimator, "score_one"):
+            raise NotImplementedError(
+                f"{type(self._estimator).__name__} has no score of each label, so it has no predict_proba_one in "
+                "river. Use predict_one, and metrics of labels such as Accuracy."
+            )
+        score = self._estimator.score_one(x)
+        if score is None:
+            return {}
+        labels = [_plain(label) for label in self._estimator.classes_]
+        votes = isinstance(self._estimator, VotedPerceptron)
+        if np.ndim(score) == 0:  # it speaks for the second label, or for the only one
+            if len(labels) == 1:
+                if not isinstance(labels[0], bool):
+                    return {labels[0]: 1.0}
+                labels = [not labels[0], labels[0]]
+            score = np.array([1.0 - score, 1.0 + score] if votes else [0.0, score])
+        shares = score if votes else np.exp(score - np.max(score))
+        return dict(zip(labels, (shares / shares.sum()).tolist(), strict=True))
 
 
 class RiverRegressor(_Wrapper, base.Regressor):

@@ -11,7 +11,7 @@ from distributed import Client, Future, KilledWorker, default_client, wait
 from distributed.client import FutureCancelledError, FuturesCancelledError
 from distributed.comm import CommClosedError, get_address_host_port
 
-from rosenblatt.exceptions import ClusterError, ParameterError
+from rosenblatt.exceptions import ClusterError, Given, ParameterError
 from rosenblatt.stopping import stop_if_interrupted
 
 __all__ = ["Cluster", "WorkerRoom"]
@@ -190,7 +190,7 @@ def _client(given: Client | str | None) -> Client:
         return _connected(given)
     if given is not None:
         raise ParameterError(
-            f"client={given!r} must be a distributed.Client, the address of a scheduler, or None."
+            Given("client", given) + " must be a distributed.Client, the address of a scheduler, or None."
         )
     try:
         return default_client()

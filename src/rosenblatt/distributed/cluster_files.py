@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from inspect import signature
 from typing import Any
 
 from rosenblatt.escaping import count
-from rosenblatt.exceptions import NOTE, ParameterError
+from rosenblatt.exceptions import NOTE, ParameterError, Remedy
 from rosenblatt.loops.compilation import Seconds
 from rosenblatt.models.files import with_largest_words
-from rosenblatt.parameters import positional
+from rosenblatt.parameters import UNUSED, TrainingArguments, positional
 from rosenblatt.registry import abilities, able_in_words
 from rosenblatt.tables.preparation import Preparation, encoding_of
 from rosenblatt.tasks.data import (
@@ -86,6 +87,18 @@ def train_on_cluster(
     ).run()
 
 
+def arguments_on_cluster(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of `train` that a cluster takes; refuse others, unless they have their defaults."""
+    taken, usual = signature(train_on_cluster).parameters, TrainingArguments._declared
+    for name, value in given.items():
+        one_machine = name not in taken or (name == "scale" and value == "online")
+        if one_machine and value != usual[name].default:
+            subject = Remedy(name, value if value in ("online", "no") else None, name)
+            told = subject + " needs all rows on one machine. Drop it, or train without a cluster."
+            raise ParameterError(told, code=UNUSED, parameter=name, value=value)
+    return {name: value for name, value in given.items() if name in taken}
+
+
 class ClusterTraining(Training):
     """The training on the partitions of a cluster."""
 
@@ -103,14 +116,15 @@ class ClusterTraining(Training):
             raise ParameterError(
                 f"The learner {self.name} is not trained on a cluster; {able_in_words('mixing')} are."
             )
-        if self.scale == "online":
-            raise ParameterError("An online scaler needs all rows on one machine. Use another way to scale.")
+        arguments_on_cluster({"scale": self.scale})
+        self.refuse_unused(abilities(self.estimator))
         files = places_of(self.data)
         if any(place == "-" or place.startswith("@") for place in files):
             raise ParameterError("A cluster reads files: standard input and built-in sets stay on one machine.")
         cluster, how = Cluster(self.client), read_options(self.options)
+        scale = None if self.scale is None else bool(self.scale)
         self.blocks: Any = partition_files(
-            cluster, files, how, memory=self.memory or PARTITION_BYTES, scale=self.scale, log=self.log
+            cluster, files, how, memory=self.memory or PARTITION_BYTES, scale=scale, log=self.log
         )
         if self.learner is None:
             self._choose(default_learner(self.blocks.recipe))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from contextlib import nullcontext
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, TypeVar
@@ -27,14 +26,13 @@ from rosenblatt.distributed.sources import (
     places_of,
     rows_on_workers,
 )
-from rosenblatt.estimators._fitting import Drawn, conclude, identity_of, make_plan, resume_run
+from rosenblatt.estimators._fitting import Drawn, Keeping, conclude, keeping, make_plan, open_run
 from rosenblatt.estimators.perceptron import Perceptron
 from rosenblatt.estimators.table_encoder import CHOSEN, TableEncoder, from_1, measure_features
-from rosenblatt.exceptions import ClusterError, InputError, ModelFileError, ParameterError, ShapeError
+from rosenblatt.exceptions import ClusterError, Given, InputError, ModelFileError, ParameterError, ShapeError
 from rosenblatt.learning.checkpoint import Checkpoint, Saved, restore
 from rosenblatt.learning.state import Mixing, MixingWeights, fold_state
-from rosenblatt.locking import hold_lock
-from rosenblatt.parameters import check_choice, check_count, check_flag
+from rosenblatt.parameters import check_choice
 from rosenblatt.registry import abilities, classes_able
 from rosenblatt.rows.batch import require_two
 from rosenblatt.stopping import interruptible
@@ -132,14 +130,10 @@ def fit(
             )
         check_choice("mixing", mixing, ("uniform", "mistakes"))
         check_choice("by", by, ("partitions", "machines"))
-        check_flag("resume", resume)
-        every = check_count("every", every)
-        if checkpoint is None and resume:
-            raise ParameterError("resume=True needs a checkpoint to continue from. Pass checkpoint=PATH.")
         _require_possible(estimator, by)
-        blocks = X if isinstance(X, PartitionedBlocks) else partition(X, y, client=client, **options)
-        with nullcontext() if checkpoint is None else hold_lock(checkpoint):
-            _train(estimator, blocks, mixing, by == "machines", checkpoint, every, resume)
+        with keeping(checkpoint, every, resume) as kept:
+            blocks = X if isinstance(X, PartitionedBlocks) else partition(X, y, client=client, **options)
+            _train(estimator, blocks, mixing, by == "machines", kept)
     return estimator
 
 
@@ -160,21 +154,26 @@ def _require_possible(p: Any, by: str) -> None:
     p._check_parameters()
     for name, (value, advice) in ALONE.items():
         if getattr(p, name) != value:
-            raise ParameterError(f"{name}={getattr(p, name)!r} needs all rows in one place. {advice}")
+            raise ParameterError(Given(name, getattr(p, name)) + f" needs all rows in one place. {advice}")
     if p.init == "first":
-        raise ParameterError("init='first' needs one sequence of rows, but partitions are many. Use 'zero'.")
+        raise ParameterError(
+            Given("init", "first") + " needs one sequence of rows, but partitions are many. Use 'zero'."
+        )
     if p.trace == "mistakes":
-        raise ParameterError("trace='mistakes' needs one sequence of visits. Use 'auto', which keeps counts here.")
+        raise ParameterError(
+            Given("trace", "mistakes") + " needs one sequence of visits. Use 'auto', which keeps counts here."
+        )
     if not isinstance(p.order, str) or p.order not in ("shuffle", "cyclic"):
         shown = repr(p.order) if isinstance(p.order, str) else "..."
-        raise ParameterError(f"order={shown} needs all rows in one place. Use 'shuffle' or 'cyclic'.")
+        raise ParameterError(Given("order", shown) + " needs all rows in one place. Use 'shuffle' or 'cyclic'.")
     if p.average and (int(p.average) > 1 or p.penalty is not None):
         raise ParameterError(
             "On a cluster an average is over all visits, without a penalty. Use average=True and penalty=None."
         )
     if by == "machines" and (p.multiclass == "direct" or p.tol is not None or p.penalty is not None):
         raise ParameterError(
-            "by='machines' trains hyperplanes apart: it needs multiclass='ovr' or 'ovo', and neither tol nor a "
+            Given("by", "machines")
+            + " trains hyperplanes apart: it needs multiclass='ovr' or 'ovo', and neither tol nor a "
             "penalty. Use by='partitions'."
         )
 
@@ -184,21 +183,16 @@ def _train(
     blocks: PartitionedBlocks,
     mixing: Mixing,
     machines: bool,
-    checkpoint: str | os.PathLike[str] | None,
-    every: int,
-    resume: bool,
+    kept: Keeping | None,
 ) -> None:
     require_two(blocks.classes)
     if machines and (len(blocks.parts) > 1 or not blocks.known[0].in_memory or len(blocks.classes) < 3):
         raise ParameterError(
-            "by='machines' needs three classes or more, and all rows in the memory of each worker: one partition, "
+            Given("by", "machines")
+            + " needs three classes or more, and all rows in the memory of each worker: one partition, "
             f"but there are {len(blocks.parts)}. Use by='partitions'."
         )
-    keeper, saved = None, None
-    if checkpoint is not None:
-        identity = identity_of(p, blocks) | {"mixing": mixing if len(blocks.parts) > 1 else "none"}
-        keeper = MixedCheckpoint(checkpoint, every, identity)
-        saved = resume_run(p, blocks, keeper) if resume else None
+    keeper, saved = open_run(p, blocks, kept, MixedCheckpoint, mixing=mixing if len(blocks.parts) > 1 else "none")
     redrawn = None if saved is None else Drawn(saved.seed, None)
     with make_plan(p, blocks, redrawn=redrawn, sparse=True) as planned_fit:
         plan, start, drawn = planned_fit
@@ -218,7 +212,7 @@ def _train(
         try:
             run = loop.run()
         except ClusterError as error:
-            raise _after(error, loop, checkpoint) from error
+            raise _after(error, loop, None if kept is None else kept.path) from error
     if blocks.scaling is not None:
         run = replace(run, state=fold_state(run.state, blocks.scaling))
     drawn = drawn._replace(passes=len(run.mistakes_per_pass))

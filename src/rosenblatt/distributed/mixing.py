@@ -333,9 +333,9 @@ class ClusterVisitor(Visitor):
             return None
         return self._ask
 
-    def _ask(self, weight: Floats, work: float) -> Any:
+    def _ask(self, weight: Floats, work: float, model: LinearModel | None) -> Any:
         cluster = self.data.cluster
-        return cluster.answer(cluster.run(ask_part, self.data.parts[0], self._shared, work))
+        return cluster.answer(cluster.run(ask_part, self.data.parts[0], self._shared, work, model))
 
     weight: Any = None  # the workers know it
 
@@ -513,13 +513,13 @@ def count_wrong(part: WorkerPart, state: State, task: FitTask) -> int:
     return wrong
 
 
-def ask_part(part: WorkerPart, task: FitTask, work: float) -> Any:
+def ask_part(part: WorkerPart, task: FitTask, work: float, model: LinearModel | None) -> Any:
     """Decide on the worker whether hyperplanes separate the rows of the only partition."""
     from rosenblatt.estimators.perceptron_core import ask
 
     blocks = part.rows
     assert blocks.whole is not None, "only rows in memory are asked about"
-    return ask(blocks, task.plan, row_weights(blocks.whole, task.plan.class_weight), work)
+    return ask(blocks, task.plan, row_weights(blocks.whole, task.plan.class_weight), work, model)
 
 
 def _visited(

@@ -31,12 +31,11 @@ from rosenblatt.certify.class_tables import ClassTables
 from rosenblatt.certify.decide import Plane, decide
 from rosenblatt.certify.fingerprint import fingerprint_of_blocks
 from rosenblatt.certify.margin import margin_of
-from rosenblatt.certify.problem import SeparationProblem
-from rosenblatt.certify.separability import cover_probability
+from rosenblatt.certify.problem import SeparationProblem, cover_probability
 from rosenblatt.certify.sides import bias_of, products
 from rosenblatt.certify.ties import tidy_factor
 from rosenblatt.certify.time_limit import Clock, Unsettled
-from rosenblatt.certify.verify import combination_is_zero
+from rosenblatt.certify.verify import OTHER_CHANCE, combination_is_zero, has_chance
 from rosenblatt.distributed.partitioned import PartitionedBlocks
 from rosenblatt.distributed.parts import WorkerPart
 from rosenblatt.distributed.sources import partition
@@ -253,7 +252,9 @@ def certify(
         if k == 1:
             return pair(0, None)
         if guess is not None:
-            raise ParameterError(f"guess is one hyperplane, but there are {k} classes. Leave it out.")
+            raise ParameterError(
+                f"guess is one hyperplane, but there are {k} classes. Leave it out.", parameter="guess"
+            )
         names = blocks.classes.tolist()
         return ClassTables(
             {(names[a], names[c]): pair(a, c) for a, c in combinations(range(k), 2)},
@@ -438,6 +439,11 @@ def verify(
         question = PartitionQuestion(blocks, asked, [str(label) for label in blocks.classes], Clock(None))
         if tuple(blocks.each(part_fingerprint, asked)) != data.partitions or blocks.n_features != data.features:
             return Verification(False, "These are not the partitions of the proof: the fingerprints differ.")
+        if not has_chance(certificate, sum(question.n_sides)):
+            return Verification(False, OTHER_CHANCE)
+        more = certificate.margin if isinstance(certificate, Separable) else certificate.ties or certificate.points
+        if more is not None:
+            return Verification(False, "Margins, ties and points are checked only on rows in memory.")
         if isinstance(certificate, Separable):
             found = blocks.each(test_plane, asked, list(certificate.w), certificate.b, 1)
             wrong = sum(test.wrong for test in found)
@@ -458,7 +464,8 @@ def _hyperplane(guess: Any, blocks: PartitionedBlocks, bias: bool) -> tuple[tupl
     coef, intercept = np.atleast_2d(guess.coef_), np.atleast_1d(guess.intercept_)
     if coef.shape != (1, blocks.n_features):
         raise ParameterError(
-            f"guess has weights of shape {coef.shape}, but (1, {blocks.n_features}) is needed. Leave it out."
+            f"guess has weights of shape {coef.shape}, but (1, {blocks.n_features}) is needed. Leave it out.",
+            parameter="guess",
         )
     b = Fraction(float(intercept[0])) if bias else Fraction(0)
     return tuple(Fraction(float(value)) for value in coef[0]), b

@@ -32,7 +32,7 @@ from rosenblatt.distributed.parts import (
     weighting_of,
 )
 from rosenblatt.estimators.table_encoder import figures_of
-from rosenblatt.exceptions import InputError, NoRowsError, ParameterError, ShapeError
+from rosenblatt.exceptions import Given, InputError, NoRowsError, ParameterError, ShapeError
 from rosenblatt.tables.encoder import MOST_AUTOMATIC, MOST_CHOSEN, WORDS_SHOWN
 from rosenblatt.tables.file_source import open_source
 from rosenblatt.tables.preparation import Encoding
@@ -254,7 +254,9 @@ def partition(
     cluster = Cluster(client)
     if is_files(X):
         if y is not None:
-            raise ParameterError("y must be None for files: name the column of labels with target=.")
+            raise ParameterError(
+                "y must be None for files: name the column of labels with target=.", parameter="y"
+            )
         return partition_files(cluster, places_of(X), Options(**options), memory=memory, scale=scale, log=log)
     if options:
         raise ParameterError(f"{next(iter(options))} is an option of reading files, but X is none. Drop it.")
@@ -282,7 +284,7 @@ def rows_on_workers(
     """Return the partitions of a Dask collection or of delayed batches, each a `WorkerPart`."""
     if isinstance(X, list | tuple) and X and all(isinstance(each, Delayed | Future) for each in X):
         if y is not None:
-            raise ParameterError("y must be None for delayed batches: each computes a pair (X, y).")
+            raise ParameterError("y must be None for delayed batches: each computes a pair (X, y).", parameter="y")
         batches = [_computed(cluster, each) for each in X]
         return [cluster.run(load_batch, each, f"partition {k}") for k, each in enumerate(batches)]
     pairs = delayed_pairs(X, y)
@@ -312,7 +314,7 @@ def _of_arrays(X: Any, y: Any) -> list[tuple[Any, Any]]:
     if X.ndim != 2:
         raise ShapeError(f"X has {X.ndim} dimensions, but must have 2: rows and features.")
     if y is None:
-        raise ParameterError("y is missing. Pass the labels of the rows as a Dask array.")
+        raise ParameterError("y is missing. Pass the labels of the rows as a Dask array.", parameter="y")
     if len(X.chunks[1]) > 1:
         X = X.rechunk({1: -1})
     if not isinstance(y, da.Array):
@@ -331,11 +333,13 @@ def _of_arrays(X: Any, y: Any) -> list[tuple[Any, Any]]:
 
 def _of_frame(X: Any, y: Any) -> list[tuple[Any, Any]]:
     if y is None:
-        raise ParameterError("y is missing. Pass the name of the column that holds the labels, or a Dask Series.")
+        raise ParameterError(
+            "y is missing. Pass the name of the column that holds the labels, or a Dask Series.", parameter="y"
+        )
     if isinstance(y, str):
         if y not in X.columns:
             raise ParameterError(
-                f"y={y!r} is not a column of X. Its columns are {', '.join(map(str, X.columns))}."
+                Given("y", y) + f" is not a column of X. Its columns are {', '.join(map(str, X.columns))}."
             )
         X, y = X.drop(columns=[y]), X[y]
     rows, labels = X.to_delayed(), y.to_delayed()

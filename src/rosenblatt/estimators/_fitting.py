@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -17,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from rosenblatt.estimators._features import OTHERS, STANDARDISE, to_be_scaled
 from rosenblatt.exceptions import (
     DataTypeError,
+    Given,
     LabelError,
     ModelFileError,
     NonFiniteError,
@@ -34,10 +36,11 @@ from rosenblatt.learning.state import State, is_wide
 from rosenblatt.learning.stream import Balance
 from rosenblatt.learning.trace import Detail, Trace
 from rosenblatt.learning.visitor import BlockVisitor, Visitor, hold_out
+from rosenblatt.locking import hold_lock
 from rosenblatt.loops.compilation import announce_compilation
 from rosenblatt.loops.order import Blockwise, Order, make_order
 from rosenblatt.loops.rules import Margins, Penalty, Rule, tie_shares
-from rosenblatt.parameters import is_kind
+from rosenblatt.parameters import check_count, check_flag, is_kind
 from rosenblatt.registry import name_of
 from rosenblatt.rows.batch import Batch, label_weights, require_some_weight, require_two, weights_by_count
 from rosenblatt.rows.labels import as_labels, list_classes
@@ -58,14 +61,20 @@ def generator(random_state: Any) -> np.random.Generator:
     if random_state is None or (is_kind(random_state, Integral) and random_state >= 0):
         return np.random.default_rng(None if random_state is None else int(random_state))
     raise ParameterError(
-        f"random_state={random_state!r} must be None, a non-negative integer, a RandomState or a Generator."
+        Given("random_state", random_state)
+        + " must be None, a non-negative integer, a RandomState or a Generator."
     )
 
 
 def require_cpu(device: str) -> None:
     """Require that a stream was not sent to a GPU."""
     if device == "cuda":
-        raise ParameterError("device='cuda' trains by fit alone. Learn chunks and examples with device='cpu'.")
+        raise ParameterError(
+            Given("device", "cuda")
+            + " trains by fit alone. Learn chunks and examples with "
+            + Remedy("device", "cpu")
+            + "."
+        )
 
 
 def check_penalty(p: Any) -> None:
@@ -75,12 +84,14 @@ def check_penalty(p: Any) -> None:
     penalty = make_penalty(p)
     if p.average and penalty.rent > 0.0:
         raise ParameterError(
-            f"penalty={p.penalty!r} cannot be combined with average={p.average!r}: weights that stop at zero have "
+            Given("penalty", p.penalty)
+            + f" cannot be combined with average={p.average!r}: weights that stop at zero have "
             "no average that costs little. Use penalty='l2', or SoftMarginClassifier(solver='sgd'), or drop one."
         )
     if penalty.keep <= 0.0:
         raise ParameterError(
-            f"alpha={p.alpha!r} times eta0={p.eta0!r} is 1 or more, so that every visit would undo all before it. "
+            Given("alpha", p.alpha)
+            + f" times eta0={p.eta0!r} is 1 or more, so that every visit would undo all before it. "
             "Lower one of them."
         )
 
@@ -148,13 +159,13 @@ def _radius(
         return before.radius, before.bias
     if given is None:
         raise ParameterError(
-            "bias='radius' needs R, the largest norm of a row, which is unknown in a stream. "
+            Given("bias", "radius") + " needs R, the largest norm of a row, which is unknown in a stream. "
             "Pass radius=R, or use bias='unit'."
         )
     radius = float(given)
     square = radius * radius
     if not 0.0 < square < np.inf:
-        raise ParameterError(f"radius={radius!r} squared is beyond floats. Scale the features.")
+        raise ParameterError(Given("radius", radius) + " squared is beyond floats. Scale the features.")
     return radius, square
 
 
@@ -163,7 +174,7 @@ def resolve_order(p: Any, n_rows: int, seed: int, made: int) -> Order:
     order = p.order
     if not p.shuffle and isinstance(order, str):
         if order == "random":
-            raise ParameterError("order='random' contradicts shuffle=False. Drop one of them.")
+            raise ParameterError(Given("order", "random") + " contradicts shuffle=False. Drop one of them.")
         order = "cyclic" if order == "shuffle" else order
     return make_order(order, n_rows, seed, made)
 
@@ -417,29 +428,79 @@ def require_possible(p: Any, blocks: Blocks, checkpoint: bool, before: Before | 
     in_memory = blocks.whole is not None
     if not in_memory and not (named and p.order in ("shuffle", "cyclic")):
         raise ParameterError(
-            f"order={p.order if named else '...'!r} needs all rows in memory. "
+            Given("order", p.order if named else "...") + " needs all rows in memory. "
             "Out of core use 'shuffle' or 'cyclic'."
         )
     if not in_memory and p.stop_on_cycle:
         told = " needs all rows in memory. Use " + Remedy("stop_on_cycle", False) + "."
         raise ParameterError(Remedy("stop_on_cycle", True) + told)
     if checkpoint and p.stop_on_cycle:
-        raise ParameterError("stop_on_cycle=True cannot be combined with a checkpoint. Drop one of them.")
+        raise ParameterError(
+            Given("stop_on_cycle", True) + " cannot be combined with a checkpoint. Drop one of them."
+        )
     if checkpoint and not named:
         raise ParameterError(
             "A checkpoint cannot be combined with an order given row by row. Use 'shuffle' or 'cyclic'."
         )
     if checkpoint and before is not None:
-        raise ParameterError("A checkpoint cannot be combined with warm_start=True. Drop one of them.")
+        raise warm_checkpoint()
     if scaled and before is not None:
         raise ParameterError(
-            "warm_start=True cannot continue with scaled features: the weights are those of the original "
+            Given("warm_start", True)
+            + " cannot continue with scaled features: the weights are those of the original "
             "features. Set warm_start=False."
         )
 
 
-def identity_of(p: Any, blocks: Blocks) -> dict[str, Any]:
-    """Return what must be the same for a fit to go on from a checkpoint."""
+def warm_checkpoint() -> ParameterError:
+    """Return the error for a checkpoint of a fit that goes on from the last one."""
+    return ParameterError("A checkpoint cannot be combined with warm_start=True. Drop one of them.")
+
+
+class Keeping(NamedTuple):
+    """The file that a fit keeps its state in, the passes between checkpoints, and whether to resume."""
+
+    path: str | os.PathLike[str]
+    every: int
+    resume: bool
+
+
+@contextmanager
+def keeping(checkpoint: str | os.PathLike[str] | None, every: int, resume: bool) -> Iterator[Keeping | None]:
+    """Check how a fit is to keep its state, and hold the lock of the file; yield None if it keeps none."""
+    check_flag("resume", resume)
+    every = check_count("every", every)
+    if checkpoint is None and resume:
+        raise ParameterError(Given("resume", True) + " needs a checkpoint to continue from. Pass checkpoint=PATH.")
+    if checkpoint is None:
+        yield None
+        return
+    with hold_lock(checkpoint):
+        yield Keeping(checkpoint, every, resume)
+
+
+def open_checkpoint(
+    p: Any, kept: Keeping | None, data: Callable[[], str], kind: type[Checkpoint] = Checkpoint, **more: Any
+) -> tuple[Any, Saved | None]:
+    """Return what writes the checkpoints of a fit, and what the file holds if the fit is resumed; None for none.
+
+    `data` returns a digest of the data, and `more` is what else must be the same.
+    """
+    if kept is None:
+        return None, None
+    checkpoint = kind(kept.path, kept.every, identity_of(p, data()) | more)
+    saved = checkpoint.read() if kept.resume else None
+    if saved is not None and (passes := len(saved.snapshot.visits_per_pass)) > p.max_iter:
+        raise ParameterError(
+            Given("max_iter", p.max_iter)
+            + f" has been passed already: the checkpoint {checkpoint.path} is of pass {passes}. Allow more, or "
+            "train from the beginning."
+        )
+    return checkpoint, saved
+
+
+def identity_of(p: Any, data: str) -> dict[str, Any]:
+    """Return what must be the same for a fit to go on from a checkpoint; `data` is a digest."""
     try:
         release = version("rosenblatt")
     except PackageNotFoundError:
@@ -448,37 +509,33 @@ def identity_of(p: Any, blocks: Blocks) -> dict[str, Any]:
     if not isinstance(values.get("random_state"), int | np.integer):
         values.pop("random_state", None)  # what was drawn is in the checkpoint
     shown = {name: repr(value) for name, value in values.items()}
-    return {"version": release, "learner": name_of(p), "parameters": shown, "data": blocks.identity}
+    return {"version": release, "learner": name_of(p), "parameters": shown, "data": data}
 
 
-def resume_run(p: Any, blocks: Blocks, checkpoint: Checkpoint) -> Saved | None:
-    """Return what a checkpoint holds, if it is there and its run may go on."""
-    saved = checkpoint.read()
+def open_run(
+    p: Any, blocks: Blocks, kept: Keeping | None, kind: type[Checkpoint] = Checkpoint, **more: Any
+) -> tuple[Any, Saved | None]:
+    """Return the checkpoint of a fit on labelled rows, as `open_checkpoint` does; require that it fits them."""
+    checkpoint, saved = open_checkpoint(p, kept, lambda: blocks.identity, kind, **more)
     if saved is None:
-        return None
-    passes = len(saved.snapshot.visits_per_pass)
-    if passes > p.max_iter:
-        raise ParameterError(
-            f"max_iter={p.max_iter} has been passed already: the checkpoint {checkpoint.path} is of pass "
-            f"{passes}. Allow more, or train from the beginning."
-        )
+        return checkpoint, None
     rows = saved.held_out
     fits = rows is None or (rows.size and 0 <= rows[0] and rows[-1] < blocks.n_rows and (np.diff(rows) > 0).all())
     if not fits or (rows is None) == p.early_stopping:
         raise ModelFileError(f"The checkpoint {checkpoint.path} holds out other rows. Remove it, and train again.")
     mistakes = saved.snapshot.mistakes
-    if mistakes is not None and not ((mistakes.index >= 0) & (mistakes.index < blocks.n_rows)).all():
+    if mistakes is not None and not (mistakes.index < blocks.n_rows).all():
         raise ModelFileError(
             f"The checkpoint {checkpoint.path} has mistakes beyond the last row. Remove it, and train again."
         )
-    return saved
+    return checkpoint, saved
 
 
 def require_same_problem(p: Any, data: Batch | Blocks, scheme: Scheme) -> None:
     """Require data with the features and classes of the run that a warm start continues, by the same scheme."""
     if Scheme.of(p.multiclass, len(p.classes_)) != scheme:
         raise ParameterError(
-            f"multiclass={p.multiclass!r} cannot continue from {scheme.kind!r}. Set warm_start=False."
+            Given("multiclass", p.multiclass) + f" cannot continue from {scheme.kind!r}. Set warm_start=False."
         )
     require_same_data(data.n_features, data.classes, p.n_features_in_, p.classes_)
 
@@ -600,13 +657,19 @@ def _warning(p: Any, run: PerceptronRun, reached: str, advice: str, last: str) -
             + " suit such data."
         )
     if run.stop_reason == "plateau" and run.separable:
-        given = ": see certificate_.coef_ and certificate_.intercept_" if run.trace.scheme.kind == "binary" else ""
         text = (
             f"Training ended {reached}, because mistakes no longer fall. Some hyperplane does separate it "
-            f"(proved{given}). {last}"
+            f"({_proved(run)}). {last}"
         )  # without advice, columns are to be scaled
         return text + " Set " + Remedy("n_iter_no_change") + " to wait longer." if advice else text
-    if run.proof is not None:
+    if run.stop_reason == "plateau" and run.undecided:
+        return (
+            f"Training ended {reached}, because mistakes no longer fall. Whether it can be separated was not "
+            "decided, because that takes longer than training: "
+            + Term("certify", "rosenblatt.certify(X, y)")
+            + f" decides. {last}"
+        )
+    if run.stop_reason == "cycle" and run.proof is not None:
         return (
             f"Training went in a cycle, and ended with pass {made:,}: the weights are exactly what they "
             f"were before, because no {which} separates the data. "
@@ -626,8 +689,16 @@ def _warning(p: Any, run: PerceptronRun, reached: str, advice: str, last: str) -
         return None
     unit = "seconds" if amount == "time" else amount
     advice = advice.format(amount=amount, limit=run.stop_reason)
-    proved = "Some hyperplane does (proved). " if run.separable else ""
+    proved = f"Some hyperplane does ({_proved(run)}). " if run.separable else ""
     return f"Training ended after {limit} {unit} {reached}. {proved}{last} {advice}".rstrip()
+
+
+def _proved(run: PerceptronRun) -> str:
+    """Return where a hyperplane that separates the rows is found."""
+    if run.proof is None:
+        return "proved"
+    names = "certificate_.coef_ and certificate_.intercept_"
+    return f"proved: see {names if run.trace.scheme.kind == 'binary' else 'certificate_'}"
 
 
 def _impossible(run: PerceptronRun, which: str) -> str:

@@ -42,7 +42,7 @@ from rosenblatt.estimators._fitting import (
     publish_attributes,
     require_same_classes,
 )
-from rosenblatt.exceptions import InputError, ParameterError
+from rosenblatt.exceptions import Given, InputError, ParameterError
 from rosenblatt.learning.linear import HYPERPLANES, LinearModel, Scheme, require_hyperplanes, score_of_row
 from rosenblatt.learning.online import OnlineModel
 from rosenblatt.learning.plan import PerceptronRun
@@ -652,7 +652,8 @@ class OnlineLearning(VisitingClassifier):
         grows = isinstance(classes, str) and classes == "grow"
         if grows and self.multiclass != "direct":
             raise ParameterError(
-                f"classes='grow' needs multiclass='direct': a machine of multiclass={self.multiclass!r} that "
+                Given("classes", "grow")
+                + f" needs multiclass='direct': a machine of multiclass={self.multiclass!r} that "
                 "begins late has missed what the others learned from."
             )
         if stream is not None:
@@ -669,7 +670,8 @@ class OnlineLearning(VisitingClassifier):
         scheme = Scheme.of(self.multiclass, len(known))
         if fitted and scheme != self._scheme:
             raise ParameterError(
-                f"multiclass={self.multiclass!r} cannot continue from {self._scheme.kind!r}. Use a new estimator."
+                Given("multiclass", self.multiclass)
+                + f" cannot continue from {self._scheme.kind!r}. Use a new estimator."
             )
         if fitted:
             state = self._state.copy()

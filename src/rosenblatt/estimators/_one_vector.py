@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from copy import copy
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,9 +18,18 @@ from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt.codecs import Count, Maybe, Several, Text, VocabularyCodec
 from rosenblatt.estimators._features import ReadsTables
-from rosenblatt.estimators._fitting import generator, progress_bar
+from rosenblatt.estimators._fitting import (
+    Keeping,
+    generator,
+    keeping,
+    open_checkpoint,
+    progress_bar,
+    warm_checkpoint,
+)
 from rosenblatt.estimators._linear import READS_TABLES, Parts
-from rosenblatt.exceptions import InputError
+from rosenblatt.exceptions import InputError, Remedy
+from rosenblatt.learning.checkpoint import Saved, VectorCheckpoint, fingerprint, restore_vector
+from rosenblatt.learning.fit_loop import Keeper
 from rosenblatt.learning.linear import overflow
 from rosenblatt.learning.one_vector import Part, VectorFit, VectorPlan, VectorRun, visit_once
 from rosenblatt.learning.plan import Predicts
@@ -45,6 +55,23 @@ VECTOR_FIT: Parts = {
     "_passes": Maybe(Count()),
     "_vocabulary": Maybe(VocabularyCodec()),
 }
+
+
+class Beginning(NamedTuple):
+    """Where a fit begins: its state, the seed of its order, the passes of the fit before, and its checkpoint."""
+
+    start: State
+    seed: int
+    made: int
+    keeper: Keeper | None = None
+    saved: Saved | None = None
+
+    def loop(self, plan: VectorPlan) -> VectorFit:
+        """Return the fit of a plan; it goes on from the checkpoint if it is resumed."""
+        loop = VectorFit(plan, self.start, self.keeper)
+        if self.saved is not None:
+            restore_vector(loop, self.saved)
+        return loop
 
 
 class OneVector(Declared, ReadsTables, BaseEstimator):  # type: ignore[misc]
@@ -80,27 +107,40 @@ class OneVector(Declared, ReadsTables, BaseEstimator):  # type: ignore[misc]
         """Return what a pickle keeps: all but the record of the run."""
         return without_run(super().__getstate__())
 
-    def _fit(self, X: MatrixLike, y: ColumnLike, sample_weight: ArrayLike | None) -> Self:
+    def _fit(
+        self,
+        X: MatrixLike,
+        y: ColumnLike,
+        sample_weight: ArrayLike | None,
+        checkpoint: str | os.PathLike[str] | None,
+        every: int,
+        resume: bool,
+    ) -> Self:
         with interruptible():
             self._check_parameters()
-            features = as_rows(X)
-            weight = as_weight(sample_weight, features.n_rows)
-            targets, known = self._targets(y, features, weight, None, begins=not self._goes_on(features))
-            start, seed, made = self._begin(features, known)
-            n_visits, loss = self._n_visits(targets, features), self._loss(targets)
-            order = make_order("shuffle" if self.shuffle else "cyclic", n_visits, seed, made)
+            with keeping(checkpoint, every, resume) as kept:
+                features = as_rows(X)
+                weight = as_weight(sample_weight, features.n_rows)
+                targets, known = self._targets(y, features, weight, None, begins=not self._goes_on(features))
+                facts = features.names, {name: each.tolist() for name, each in known.items()}
+                drawn = self._begin(
+                    features, known, kept, lambda: fingerprint(features.rows, features.n_features, targets, *facts)
+                )
+                n_visits, loss = self._n_visits(targets, features), self._loss(targets)
+                order = make_order("shuffle" if self.shuffle else "cyclic", n_visits, drawn.seed, drawn.made)
 
-            def parts(epoch: int) -> list[Part]:
-                return [Part(features, targets, order.visits(epoch), loss)]
+                def parts(epoch: int, made: int) -> list[Part]:
+                    visits: Any = order.visits(epoch)
+                    return [Part(features, targets, visits[made:], loss)]
 
-            with self._plan(n_visits, parts, features, known) as plan:
-                run = self._trained(plan, start)
-            self._complete(run, features, made, known)
+                with self._plan(n_visits, parts, features, known) as plan:
+                    run = self._trained(plan, drawn)
+            self._complete(run, features, drawn.made, known)
         return self
 
-    def _trained(self, plan: VectorPlan, start: State) -> VectorRun:
+    def _trained(self, plan: VectorPlan, drawn: Beginning) -> VectorRun:
         """Make the passes of a plan."""
-        return VectorFit(plan, start).run()
+        return drawn.loop(plan).run()
 
     def _goes_on(self, features: Features) -> bool:
         """Return whether a fit continues the last one, which needs the same features."""
@@ -109,16 +149,27 @@ class OneVector(Declared, ReadsTables, BaseEstimator):  # type: ignore[misc]
             self._check_features(features)
         return goes_on
 
-    def _begin(self, features: Features, known: dict[str, Any]) -> tuple[State, int, int]:
-        """Return where a fit begins, the seed of its order, and the passes made before."""
+    def _begin(
+        self, features: Features, known: dict[str, Any], kept: Keeping | None, data: Callable[[], str]
+    ) -> Beginning:
+        """Return where a fit begins or goes on; `data` returns a digest of its data."""
         goes_on = self._goes_on(features)
+        if goes_on and kept is not None:
+            raise warm_checkpoint()
+        keeper, saved = open_checkpoint(self, kept, data, VectorCheckpoint)
         start = self._state.for_updates_by(self._rule()) if goes_on else self._start(features.n_features, known)
         made = self.__dict__.get("_passes") or 0 if goes_on else 0
-        return start, int(generator(self.random_state).integers(2**64, dtype=np.uint64)), made
+        if saved is not None:
+            seed = saved.seed
+        else:
+            seed = int(generator(self.random_state).integers(2**64, dtype=np.uint64))
+        if keeper is not None:
+            keeper.seed = seed
+        return Beginning(start, seed, made, keeper, saved)
 
     @contextmanager
     def _plan(
-        self, n_visits: int, parts: Callable[[int], Iterable[Part]], features: Features, known: dict[str, Any]
+        self, n_visits: int, parts: Callable[[int, int], Iterable[Part]], features: Features, known: dict[str, Any]
     ) -> Iterator[VectorPlan]:
         """Yield how to train; train inside, under the progress bar."""
 
@@ -182,7 +233,7 @@ class OneVector(Declared, ReadsTables, BaseEstimator):  # type: ignore[misc]
         state = state.for_updates_by(self._rule())
         visits = np.arange(self._n_visits(targets, features), dtype=np.uint64)
         part = Part(features, targets, visits, self._loss(targets))
-        run = visit_once(VectorPlan(self._rule(), len(visits), lambda _: [part], lambda _: self), state)
+        run = visit_once(VectorPlan(self._rule(), len(visits), lambda *_: [part], lambda _: self), state)
         before = self.__dict__.get("updates_per_pass_", [])
         self._follow(run, features, vocabulary, **known)
         if vocabulary is not None:
@@ -255,7 +306,9 @@ class OneVector(Declared, ReadsTables, BaseEstimator):  # type: ignore[misc]
             raise InputError("Files keep no record of the run. Call updates before saving.")
         mistakes = run.mistakes
         if mistakes is None:
-            raise InputError("A GPU keeps no record of the run, only counts. Train with device='cpu'.")
+            raise InputError(
+                "A GPU keeps no record of the run, only counts. Train with " + Remedy("device", "cpu") + "."
+            )
         return mistakes
 
     @property

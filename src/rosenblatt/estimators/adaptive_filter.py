@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from rosenblatt.codecs import Array, Count, Record, StateSchema, require
-from rosenblatt.exceptions import ParameterError, TrainingOverflowError
+from rosenblatt.exceptions import Given, ParameterError, TrainingOverflowError
 from rosenblatt.loops._jit import inline, jit
 from rosenblatt.loops.dense import NARROW_LANES, WIDE_LANES, dot_narrow, dot_wide
 from rosenblatt.parameters import Declared, check_number, learned, param, positional
@@ -456,7 +456,7 @@ class AdaptiveFilter(Declared, BaseEstimator):  # type: ignore[misc]
         for name, held in (("n_taps", stream.taps.w.shape[1]), ("window", stream.window)):
             if getattr(self, name) != held:
                 raise ParameterError(
-                    f"{name}={getattr(self, name)!r} cannot continue from {held}. Use fit, or a new filter."
+                    Given(name, getattr(self, name)) + f" cannot continue from {held}. Use fit, or a new filter."
                 )
         return stream
 

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from rosenblatt.calibration import DEFAULT_FOLDS, Calibration, fit_calibration, require_method, size_of
-from rosenblatt.exceptions import ParameterError
+from rosenblatt.exceptions import Given, ParameterError
 from rosenblatt.parameters import Declared, learned, param, positional
 from rosenblatt.rows.features import read_only
 from rosenblatt.rows.labels import encode_labels
@@ -174,7 +174,7 @@ def calibrate(
         raise ParameterError("Calibration needs two classes, but the model knows one.")
     if folds < 2 or counts.min() < folds:
         raise ParameterError(
-            f"folds is {folds}, but must be at least 2 and at most the rows of the rarest class; "
+            Given("folds", folds) + f" must be at least 2 and at most the rows of the rarest class; "
             f"{classes[counts.argmin()]!s} has {counts.min()}."
         )
     parts = list(StratifiedKFold(folds, shuffle=True, random_state=0).split(np.zeros(len(codes)), codes))

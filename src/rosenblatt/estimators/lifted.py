@@ -15,7 +15,7 @@ from rosenblatt.codecs import Array
 from rosenblatt.estimators._features import MIN_SCALE_RATIO
 from rosenblatt.estimators._fitting import conclude, make_plan, publish_attributes, whole
 from rosenblatt.estimators._linear import BATCH, VisitingClassifier, facts, hyperplane_state, warn_of_column
-from rosenblatt.exceptions import OrderError, ParameterError
+from rosenblatt.exceptions import Given, OrderError, ParameterError
 from rosenblatt.learning.fit_loop import PerceptronFit
 from rosenblatt.learning.linear import LinearModel
 from rosenblatt.learning.plan import PerceptronRun, Plan
@@ -244,7 +244,7 @@ class LiftedPerceptron(
             a = float(self.a)
             if not 0.0 < a * a < 1.0:
                 raise ParameterError(
-                    f"a={self.a!r} has a square that is 0 or 1 among floats. Move it away from there."
+                    Given("a", self.a) + " has a square that is 0 or 1 among floats. Move it away from there."
                 )
             warn_of_column(y)
             batch = as_batch(X, y)

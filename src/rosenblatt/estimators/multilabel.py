@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+import os
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +12,7 @@ from sklearn.utils import ClassifierTags
 
 from rosenblatt.codecs import StateSchema, require
 from rosenblatt.estimators._fitting import require_cpu, require_same_classes
-from rosenblatt.estimators._one_vector import VECTOR, VECTOR_FIT, OneVector, finite, without_run
+from rosenblatt.estimators._one_vector import VECTOR, VECTOR_FIT, Beginning, OneVector, finite, without_run
 from rosenblatt.exceptions import LabelError, ShapeError
 from rosenblatt.learning.linear import LABELS, loop_scores
 from rosenblatt.learning.one_vector import VectorPlan, VectorRun
@@ -146,7 +147,13 @@ def check_labels(classes: Collection[Any] | Any) -> NDArray[Any]:
     return as_labels(labels if labels else object_array(labels), len(labels))[1]
 
 
-RULES = ("perceptron", "pa1", "pa2", "arow")
+RULES: dict[str, Callable[[Any, float], Any]] = {
+    "perceptron": lambda p, beta: Rule(float(p.eta0), beta, float(p.margin)),
+    "pa1": lambda p, beta: Passive(beta=beta, most=float(p.C)),
+    "pa2": lambda p, beta: Passive(beta=beta, soft=1.0 / (2.0 * float(p.C))),
+    "arow": lambda p, beta: Confidence(beta=beta, r=float(p.r)),
+}
+"""The rules of hyperplanes by the names of learners; each takes the parameters and the change of the bias."""
 
 
 def _link(held: dict[str, Any]) -> None:
@@ -221,7 +228,16 @@ class MultilabelPerceptron(OneVector):
         tags.target_tags.single_output = False
         return tags
 
-    def fit(self, X: MatrixLike, y: ColumnLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ColumnLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        checkpoint: str | os.PathLike[str] | None = None,
+        every: int = 1,
+        resume: bool = False,
+    ) -> Self:
         """Train until a stopping rule ends it.
 
         Parameters
@@ -232,8 +248,11 @@ class MultilabelPerceptron(OneVector):
             The labels of each row: a column for each label, or the set of its labels.
         sample_weight : array-like or None
             Multiplies the step of each row, or C, or divides r.
+        checkpoint, every, resume
+            As in `Perceptron.fit_blocks`: where to save the state of training, after how many passes, and whether
+            to continue from there.
         """
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, checkpoint, every, resume)
 
     def partial_fit(
         self,
@@ -304,10 +323,11 @@ class MultilabelPerceptron(OneVector):
         self._require_fitted("classes_")
         return read_only(self._classes)
 
-    def _trained(self, plan: VectorPlan, start: State) -> VectorRun:
+    def _trained(self, plan: VectorPlan, drawn: Beginning) -> VectorRun:
         if self.device == "cpu":
-            return super()._trained(plan, start)
-        run: VectorRun = find("probes.fitting").fit_sets(self.device, plan, start)
+            return super()._trained(plan, drawn)
+        fit_sets = find("probes.fitting").fit_sets
+        run: VectorRun = fit_sets(self.device, plan, drawn.start, drawn.keeper, lambda: drawn.loop(plan).run())
         return run
 
     def _start(self, n_features: int, known: dict[str, Any]) -> State:
@@ -325,16 +345,7 @@ class MultilabelPerceptron(OneVector):
         return Sets(indptr, labels, weight, np.arange(len(known))), {"_classes": known}
 
     def _rule(self) -> Any:
-        C, beta = float(self.C), 1.0 if self.fit_intercept else 0.0
-        match self.rule:
-            case "perceptron":
-                return Rule(float(self.eta0), beta, float(self.margin))
-            case "pa1":
-                return Passive(beta=beta, most=C)
-            case "pa2":
-                return Passive(beta=beta, soft=1.0 / (2.0 * C))
-            case _:
-                return Confidence(beta=beta, r=float(self.r))
+        return RULES[self.rule](self, 1.0 if self.fit_intercept else 0.0)
 
     def _loss(self, targets: Sets) -> Any:
         return lambda rows, log: np.ones(len(log.at))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Self
@@ -11,12 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 
 from rosenblatt.codecs import Number, StateSchema, require
-from rosenblatt.estimators._fitting import check_classes, require_same_classes, require_same_data
+from rosenblatt.estimators._fitting import check_classes, keeping, require_same_classes, require_same_data
 from rosenblatt.estimators._linear import warn_of_column
 from rosenblatt.estimators._one_vector import VECTOR, VECTOR_FIT, OneVector, finite, without_run
-from rosenblatt.exceptions import LabelError, ParameterError, Term
+from rosenblatt.exceptions import Given, LabelError, ParameterError, Term
 from rosenblatt.learning.linear import LABELS
-from rosenblatt.learning.one_vector import Part, VectorFit, VectorRun
+from rosenblatt.learning.one_vector import Part, VectorRun
 from rosenblatt.learning.state import State, require_memory_of
 from rosenblatt.learning.stored_streams import require_names
 from rosenblatt.loops.layout import Log, Ranks
@@ -111,10 +112,23 @@ class OrdinalPerceptron(ClassifierMixin, OneVector):  # type: ignore[misc]
     )
     _classes: NDArray[Any] = learned()
 
-    def fit(self, X: MatrixLike, y: ColumnLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Train until a stopping rule ends it; a sample weight multiplies the step."""
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ColumnLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        checkpoint: str | os.PathLike[str] | None = None,
+        every: int = 1,
+        resume: bool = False,
+    ) -> Self:
+        """Train until a stopping rule ends it; a sample weight multiplies the step.
+
+        `checkpoint`, `every` and `resume` are those of `Perceptron.fit_blocks`: they let a fit that was cut short
+        go on, to the same bits.
+        """
         warn_of_column(y)
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, checkpoint, every, resume)
 
     def partial_fit(
         self,
@@ -139,7 +153,14 @@ class OrdinalPerceptron(ClassifierMixin, OneVector):  # type: ignore[misc]
         """Return the rank of one example; None before the first one was learned."""
         return self.predict(self._one(x))[0] if self.__sklearn_is_fitted__() else None
 
-    def fit_blocks(self, blocks: Blocks) -> Self:
+    def fit_blocks(
+        self,
+        blocks: Blocks,
+        *,
+        checkpoint: str | os.PathLike[str] | None = None,
+        every: int = 1,
+        resume: bool = False,
+    ) -> Self:
         """Train on data that need not fit into memory; the result is that of `fit` with the same visits.
 
         Rows are shuffled within their blocks, and from the second pass on the blocks. The weights and thresholds
@@ -149,32 +170,41 @@ class OrdinalPerceptron(ClassifierMixin, OneVector):  # type: ignore[misc]
         ----------
         blocks : Blocks
             See `rosenblatt.tables.file_source.Source.blocks`.
+        checkpoint, every, resume
+            As in `Perceptron.fit_blocks`: where to save the state of training, after how many passes, and whether
+            to continue from there.
         """
-        with interruptible():
+        with interruptible(), keeping(checkpoint, every, resume) as kept:
             self._check_parameters()
             begin = blocks.read(0)
             goes_on = self._goes_on(begin)
             if goes_on:
                 require_same_data(blocks.n_features, blocks.classes, self._width, self._classes)
             if goes_on and blocks.scaling is not None:
-                raise ParameterError("warm_start=True cannot continue with scaled features. Set it to False.")
+                raise ParameterError(
+                    Given("warm_start", True) + " cannot continue with scaled features. Set it to False."
+                )
             known = {"_classes": _two_or_more(blocks.classes)}
-            start, seed, made = self._begin(begin, known)
-            order = Blockwise(blocks.boundaries, seed if self.shuffle else None, made)
+            drawn = self._begin(begin, known, kept, lambda: blocks.identity)
+            order = Blockwise(blocks.boundaries, drawn.seed if self.shuffle else None, drawn.made)
 
-            def parts(epoch: int) -> Iterator[Part]:
+            def parts(epoch: int, made: int) -> Iterator[Part]:
                 which = order.blocks(epoch)
-                for k, batch in zip(which.tolist(), blocks.walk(which), strict=True):
+                ends = np.cumsum(np.diff(blocks.boundaries)[which])
+                done = int(np.searchsorted(ends, made, side="right"))  # blocks that need not be read again
+                made -= int(ends[done - 1]) if done else 0
+                for k, batch in zip(which[done:].tolist(), blocks.walk(which[done:]), strict=True):
                     weight = np.ones(batch.n_rows) if batch.weight is None else batch.weight
                     targets, first = Ranks(batch.codes, weight, batch.n_features), int(blocks.boundaries[k])
-                    yield Part(batch, targets, order.within(epoch, k), self._loss(targets), first)
+                    yield Part(batch, targets, order.within(epoch, k)[made:], self._loss(targets), first)
+                    made = 0
 
             def unscaled(state: State) -> State:
                 return state if blocks.scaling is None else _unscaled(state, blocks.scaling)
 
             with self._plan(blocks.n_rows, parts, begin, known) as plan:
-                run = VectorFit(replace(plan, model=lambda state: plan.model(unscaled(state))), start).run()
-            self._complete(replace(run, state=unscaled(run.state)), begin, made, known)
+                run = drawn.loop(replace(plan, model=lambda state: plan.model(unscaled(state)))).run()
+            self._complete(replace(run, state=unscaled(run.state)), begin, drawn.made, known)
         return self
 
     def decision_function(self, X: MatrixLike) -> Floats:

@@ -7,7 +7,7 @@ from typing import Any
 
 from rosenblatt.estimators._linear import perceptron_state
 from rosenblatt.estimators.perceptron import Perceptron
-from rosenblatt.exceptions import ParameterError
+from rosenblatt.exceptions import Given, ParameterError
 from rosenblatt.loops.rules import Dual, Power, Rule
 from rosenblatt.parameters import fixed, param, positional
 from rosenblatt.registry import built_in
@@ -19,7 +19,7 @@ def _check_power(name: str, value: object) -> None:
     if isinstance(value, str) and value == "auto":
         return
     if isinstance(value, bool) or not isinstance(value, Integral) or not 2 <= int(value) <= LARGEST_P:
-        raise ParameterError(f"{name}={value!r} must be a whole number from 2 to {LARGEST_P}, or 'auto'.")
+        raise ParameterError(Given(name, value) + f" must be a whole number from 2 to {LARGEST_P}, or 'auto'.")
 
 
 class PNormPerceptron(Perceptron):
@@ -85,5 +85,9 @@ class PNormPerceptron(Perceptron):
     def _rule_of_stream(self) -> tuple[Any, float | None]:
         rule, radius = super()._rule_of_stream()
         if self.__sklearn_is_fitted__() and rule.p not in (0.0, float(self.p_)):  # type: ignore[attr-defined]
-            raise ParameterError(f"p cannot change to {self.p} while a stream is under way. Use a new estimator.")
+            raise ParameterError(
+                f"p cannot change to {self.p} while a stream is under way. Use a new estimator.",
+                parameter="p",
+                value=self.p,
+            )
         return rule, radius

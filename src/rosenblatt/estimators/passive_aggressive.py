@@ -6,6 +6,7 @@ Passive-aggressive regression as a scikit-learn regressor.
 from __future__ import annotations
 
 import math
+import os
 from typing import Any, Self
 
 import numpy as np
@@ -115,10 +116,23 @@ class PassiveAggressiveRegressor(RegressorMixin, OneVector):  # type: ignore[mis
         "`n_iter_no_change` passes. None: when the number of updates has not fallen by 2 %.",
     )
 
-    def fit(self, X: MatrixLike, y: ColumnLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Train until a stopping rule ends it; a sample weight multiplies C."""
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ColumnLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        checkpoint: str | os.PathLike[str] | None = None,
+        every: int = 1,
+        resume: bool = False,
+    ) -> Self:
+        """Train until a stopping rule ends it; a sample weight multiplies C.
+
+        `checkpoint`, `every` and `resume` are those of `Perceptron.fit_blocks`: they let a fit that was cut short
+        go on, to the same bits.
+        """
         warn_of_column(y)
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, checkpoint, every, resume)
 
     def partial_fit(self, X: MatrixLike, y: ColumnLike, sample_weight: ArrayLike | None = None) -> Self:
         """Visit the rows of a chunk once, in the order they come."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from contextlib import nullcontext
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
@@ -15,31 +15,30 @@ from numpy.typing import ArrayLike
 from rosenblatt.estimators._fitting import (
     Before,
     Drawn,
+    Keeping,
     check_penalty,
     conclude,
-    identity_of,
+    keeping,
     make_plan,
+    open_run,
     require_possible,
     require_same_problem,
-    resume_run,
     visitor_of,
     whole,
 )
 from rosenblatt.estimators._linear import OnlineLearning, perceptron_state, warn_of_column
-from rosenblatt.exceptions import LabelError, ParameterError, Remedy, Term
-from rosenblatt.learning.checkpoint import Checkpoint, restore
+from rosenblatt.exceptions import LabelError, ParameterError, PredictionOverflowError, Remedy, Term
+from rosenblatt.learning.checkpoint import restore
 from rosenblatt.learning.fit_loop import PerceptronFit
+from rosenblatt.learning.linear import LinearModel
 from rosenblatt.learning.plan import Ask, PerceptronRun, Plan, Prove
 from rosenblatt.learning.state import State, fold_state
-from rosenblatt.locking import hold_lock
 from rosenblatt.loops.rules import Passive, Rule
 from rosenblatt.parameters import (
     Declared,
     OwnRuleParameters,
     PassiveParameters,
     PerceptronParameters,
-    check_count,
-    check_flag,
     learned,
 )
 from rosenblatt.registry import built_in, class_of, name_of
@@ -74,7 +73,7 @@ def question(p: Any, blocks: Blocks, plan: Plan, start: State) -> Ask | None:
     return partial(ask, blocks, plan)
 
 
-def ask(blocks: Blocks, plan: Plan, weight: Floats, work: float) -> Certificate | None:
+def ask(blocks: Blocks, plan: Plan, weight: Floats, work: float, model: LinearModel | None) -> Certificate | None:
     """Decide whether some hyperplanes are right on all rows that have weight; None if the work is not enough."""
     from rosenblatt.certify.verdict import verdict
 
@@ -83,9 +82,17 @@ def ask(blocks: Blocks, plan: Plan, weight: Floats, work: float) -> Certificate 
     if questions > 1 and work < WORK_A_NUMBER * blocks.n_features * questions:
         return None  # the answers alone, a vector for each question, would be too much
     batch = replace(blocks.unscaled(), weight=weight)
+    scores = None
+    if model is not None and blocks.whole is not None:
+        with suppress(PredictionOverflowError):  # then no rows are tried before others
+            scores = model.scores(blocks.whole)
     try:
         return verdict(
-            batch, bias=plan.rule.beta > 0.0, multiclass="direct" if kind == "binary" else kind, work=work
+            batch,
+            bias=plan.rule.beta > 0.0,
+            multiclass="direct" if kind == "binary" else kind,
+            work=work,
+            scores=scores,
         )
     except LabelError:
         return None  # a proof could not tell these labels apart
@@ -178,12 +185,8 @@ class PerceptronCore(PerceptronParameters, OnlineLearning):
         """
         with interruptible(), using(self.n_jobs):
             self._check_parameters()
-            check_flag("resume", resume)
-            every = check_count("every", every)
-            if checkpoint is None and resume:
-                raise ParameterError("resume=True needs a checkpoint to continue from. Pass checkpoint=PATH.")
-            with nullcontext() if checkpoint is None else hold_lock(checkpoint):
-                return self._train(blocks, checkpoint=checkpoint, every=every, resume=resume)
+            with keeping(checkpoint, every, resume) as kept:
+                return self._train(blocks, kept=kept)
 
     @property
     def certificate_(self) -> Certificate | None:
@@ -208,19 +211,14 @@ class PerceptronCore(PerceptronParameters, OnlineLearning):
         blocks: Blocks,
         coef_init: ArrayLike | None = None,
         intercept_init: ArrayLike | None = None,
-        checkpoint: str | os.PathLike[str] | None = None,
-        every: int = 1,
-        resume: bool = False,
+        kept: Keeping | None = None,
     ) -> Self:
         """Train on rows wherever they are; publish the result and say how training ended."""
         require_two(blocks.classes)
         before = self._before(blocks, coef_init, intercept_init)
         scaling = blocks.scaling
-        require_possible(self, blocks, checkpoint is not None, before, scaling is not None)
-        keeper, saved = None, None
-        if checkpoint is not None:
-            keeper = Checkpoint(checkpoint, every, identity_of(self, blocks))
-            saved = resume_run(self, blocks, keeper) if resume else None
+        require_possible(self, blocks, kept is not None, before, scaling is not None)
+        keeper, saved = open_run(self, blocks, kept)
         redrawn = None if saved is None else Drawn(saved.seed, saved.held_out)
         with make_plan(self, blocks, coef_init, intercept_init, before, redrawn, sparse=True) as planned_fit:
             plan, start, drawn = planned_fit

@@ -23,7 +23,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from rosenblatt.estimators._fitting import conclude, make_plan, publish_attributes, whole
 from rosenblatt.estimators._linear import BATCH, VisitingClassifier, facts, hyperplane_state, warn_of_column
-from rosenblatt.exceptions import ParameterError
+from rosenblatt.exceptions import Given, ParameterError
 from rosenblatt.learning.fit_loop import PerceptronFit
 from rosenblatt.learning.linear import LinearModel
 from rosenblatt.learning.plan import PerceptronRun, Plan
@@ -570,7 +570,7 @@ class PocketPerceptron(RelatedParameters, VisitingClassifier, ClassifierMixin, B
             batch = as_batch(X, y, sample_weight)
             if counting.margin > 0 and counting.measure == "geometric" and len(batch.classes) > 2:
                 raise ParameterError(
-                    f"pocket_margin={self.pocket_margin!r} with count='geometric' is a distance from one "
+                    Given("pocket_margin", self.pocket_margin) + f" with count='geometric' is a distance from one "
                     f"hyperplane, but y has {len(batch.classes)} classes. "
                     "Use count='functional', or pocket_margin=0."
                 )

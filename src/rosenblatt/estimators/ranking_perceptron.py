@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, Self
 
 import numpy as np
@@ -73,7 +74,15 @@ class RankingPerceptron(OneVector):
     shuffle: bool = param(True, "Whether pairs are visited in random order.")
 
     def fit(
-        self, X: MatrixLike, y: ColumnLike, qid: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+        self,
+        X: MatrixLike,
+        y: ColumnLike,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        checkpoint: str | os.PathLike[str] | None = None,
+        every: int = 1,
+        resume: bool = False,
     ) -> Self:
         """Train until a stopping rule ends it.
 
@@ -88,8 +97,11 @@ class RankingPerceptron(OneVector):
             of the same group are compared. In LIBSVM files these are the numbers after ``qid:``.
         sample_weight : array-like or None
             The step on a pair is multiplied by the weights of both rows.
+        checkpoint, every, resume
+            As in `Perceptron.fit_blocks`: where to save the state of training, after how many passes, and whether
+            to continue from there.
         """
-        return self._fit(X, (y, qid), sample_weight)
+        return self._fit(X, (y, qid), sample_weight, checkpoint, every, resume)
 
     def partial_fit(
         self, X: MatrixLike, y: ColumnLike, qid: ArrayLike | None = None, sample_weight: ArrayLike | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -14,7 +15,7 @@ from rosenblatt.codecs import Flag
 from rosenblatt.estimators._features import also_scale
 from rosenblatt.estimators._fitting import generator
 from rosenblatt.estimators._linear import LinearClassifier, facts, hyperplane_state, warn_of_column
-from rosenblatt.exceptions import ParameterError, Remedy
+from rosenblatt.exceptions import Given, ParameterError, Remedy
 from rosenblatt.learning.linear import Scheme
 from rosenblatt.learning.state import State
 from rosenblatt.loops.descent import Hinge, Logistic, Loss, SquaredHinge
@@ -23,6 +24,7 @@ from rosenblatt.margins.stochastic import DescentSettings
 from rosenblatt.parameters import (
     Declared,
     PerceptronParameters,
+    check_choice,
     check_number,
     check_share,
     learned,
@@ -37,6 +39,12 @@ from rosenblatt.stopping import interruptible
 from rosenblatt.typing import ColumnLike, Floats, MatrixLike
 
 DESCENTS = ("sgd", "batch")
+RATES = ("optimal", "constant", "invscaling", "adaptive")
+
+
+def _check_rate(name: str, value: object) -> None:
+    if not callable(value):
+        check_choice(name, value, RATES)
 
 
 class SoftMarginClassifier(Declared, LinearClassifier, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -129,11 +137,14 @@ class SoftMarginClassifier(Declared, LinearClassifier, ClassifierMixin, BaseEsti
     max_time: float | None = param(
         None, "The maximum training time in seconds. Several hyperplanes get equal parts of it.", above=0
     )
-    learning_rate: str = param(
+    learning_rate: str | Callable[[int], float] = param(
         "optimal",
         'The step size of "sgd" at visit t, and of "batch" at step t: 1 / (alpha (t₀ + t)), eta0, eta0 / '
-        "t^power_t, or eta0 divided by five whenever the loss no longer falls.",
-        one_of=("optimal", "constant", "invscaling", "adaptive"),
+        "t^power_t, or eta0 divided by five whenever the loss no longer falls. A callable gets t, which is 1 at "
+        "the first visit or step of each fit and of each hyperplane, and returns the step size: a finite number "
+        "above 0. A model file holds no callable.",
+        kind='{"optimal", "constant", "invscaling", "adaptive"} or callable',
+        check=_check_rate,
     )
     eta0: float = param(0.01, 'The first step size, where `learning_rate` is not "optimal".', above=0)
     power_t: float = param(0.5, 'The power of t in the step size "invscaling".')
@@ -199,16 +210,23 @@ class SoftMarginClassifier(Declared, LinearClassifier, ClassifierMixin, BaseEsti
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        if callable(self.learning_rate) and self.solver not in DESCENTS:
+            raise ParameterError(
+                f"A callable learning_rate gives the steps of solver='sgd' or 'batch', but solver={self.solver!r} "
+                "takes its own. Choose one of these solvers."
+            )
         if self.penalty is not None or (self.solver in DESCENTS and self.learning_rate == "optimal"):
             check_number("alpha", self.alpha, above=0)
         if self.margin == 0 and self.solver not in DESCENTS:
             raise ParameterError(
-                f"margin={self.margin!r} must be above 0 for solver={self.solver!r}: with 0 the weights 0 have no "
+                Given("margin", self.margin)
+                + f" must be above 0 for solver={self.solver!r}: with 0 the weights 0 have no "
                 "loss. Use solver='sgd' or 'batch', which take a margin of 0, or rosenblatt.Perceptron."
             )
         if self.loss != "perceptron" and self.margin != 1:
             raise ParameterError(
-                f"margin={self.margin!r} belongs to loss='perceptron', but the loss is {self.loss!r}, whose "
+                Given("margin", self.margin)
+                + f" belongs to loss='perceptron', but the loss is {self.loss!r}, whose "
                 "margin is fixed. Drop it, or change the loss."
             )
 
@@ -250,7 +268,8 @@ class SoftMarginClassifier(Declared, LinearClassifier, ClassifierMixin, BaseEsti
             return None
         if batch.n_features != self._width or not np.array_equal(batch.classes, self._classes):
             raise ParameterError(
-                "warm_start=True continues a fit with other features or classes than those of X and y. Pass the "
+                Given("warm_start", True)
+                + " continues a fit with other features or classes than those of X and y. Pass the "
                 "same, or set warm_start=False."
             )
         return self._state.spread().w

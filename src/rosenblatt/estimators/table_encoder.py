@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
-from rosenblatt.exceptions import InputError, ParameterError, ShapeError
+from rosenblatt.exceptions import Given, InputError, ParameterError, ShapeError
 from rosenblatt.parameters import Declared, check_flag, learned, param
 from rosenblatt.rows.batch import Chunk
 from rosenblatt.rows.features import Features, is_sparse, read_only
@@ -37,17 +37,17 @@ CHOSEN = ("text", "categorical", "hashed", "ignore")
 def chosen(name: str, columns: Any) -> tuple[Column, ...]:
     """Return the columns that a parameter names."""
     if isinstance(columns, str) or not isinstance(columns, Iterable):
-        raise ParameterError(f"{name}={columns!r} must be a list of columns, such as [{columns!r}].")
+        raise ParameterError(Given(name, columns) + f" must be a list of columns, such as [{columns!r}].")
     found = [column.item() if isinstance(column, np.generic) else column for column in columns]
     if not all(type(column) in (str, int) for column in found):
-        raise ParameterError(f"{name}={columns!r} must hold names of columns, or positions.")
+        raise ParameterError(Given(name, columns) + " must hold names of columns, or positions.")
     return tuple(found)
 
 
 def words(name: str, words: Any) -> tuple[str, ...]:
     """Return the words that a parameter lists."""
     if isinstance(words, str) or not isinstance(words, Iterable) or not all(type(each) is str for each in words):
-        raise ParameterError(f"{name}={words!r} must be a list of words, such as ['unknown'].")
+        raise ParameterError(Given(name, words) + " must be a list of words, such as ['unknown'].")
     return tuple(words)
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rosenblatt.codecs import Context
-from rosenblatt.exceptions import InputError, ParameterError
+from rosenblatt.exceptions import Given, InputError, ParameterError
 from rosenblatt.kernels import dual_loop as loop
 from rosenblatt.kernels.dual_loop import judge_alone, logged_moves, move_scores
 from rosenblatt.kernels.kernel_model import Expansion, KernelModel, expansion_scores, points_of
@@ -101,7 +101,8 @@ class KernelTrace(Trace):
         """Write the mistakes to a ``.csv`` or ``.parquet`` file."""
         if Path(path).suffix == ".npz":
             raise ParameterError(
-                f"path={str(path)!r}: an .npz file cannot hold the rows and the kernel that a replay needs. "
+                Given("path", str(path))
+                + ": an .npz file cannot hold the rows and the kernel that a replay needs. "
                 "Write the mistakes as .csv or .parquet."
             )
         super().save(path)

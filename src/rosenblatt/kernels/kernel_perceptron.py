@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from rosenblatt.codecs import StateSchema, require, require_width
 from rosenblatt.estimators._fitting import Before, conclude, generator, make_plan, require_same_problem, whole
 from rosenblatt.estimators._linear import DRAWN, RUN, OnlineLearning, warn_of_column, without_long_trace
-from rosenblatt.exceptions import KernelWarning, ParameterError, ShapeError
+from rosenblatt.exceptions import Given, KernelWarning, ParameterError, ShapeError
 from rosenblatt.kernels.kernel_file import KERNEL, KERNEL_STATE, KERNEL_STREAMS, KERNEL_TRACE
 from rosenblatt.kernels.kernel_fit import KernelPlan, KernelStream, digest_of, fit_kernel
 from rosenblatt.kernels.kernel_model import KernelModel, points_of
@@ -72,12 +72,14 @@ def stream_kernel(p: Any, n_features: int) -> Kernel:
     kernel = as_kernel(p.kernel)
     if not kernel.streams:
         raise ParameterError(
-            "kernel='precomputed' holds only values between training rows, so it cannot learn from a stream. Use "
+            Given("kernel", "precomputed")
+            + " holds only values between training rows, so it cannot learn from a stream. Use "
             "fit, or another kernel."
         )
     if getattr(kernel, "gamma", None) == "scale":
         raise ParameterError(
-            f"kernel={p.kernel!r} takes gamma='scale' from the variance of all rows, which a stream has yet to "
+            Given("kernel", p.kernel)
+            + " takes gamma='scale' from the variance of all rows, which a stream has yet to "
             "show. Give a number, as in kernel=kernels.RBF(0.1), or 'auto' for 1 / n_features; or fit first."
         )
     return kernel.resolve(Points(np.empty((1, n_features)), 1, n_features))
@@ -443,7 +445,8 @@ class KernelPerceptron(PerceptronParameters, KernelSpace):
         super()._check_parameters()
         if self.budget is not None and self.average and self.budget_policy != "projection":
             raise ParameterError(
-                f"average=True cannot be combined with budget_policy={self.budget_policy!r}: rows that gave way "
+                Given("average", True)
+                + f" cannot be combined with budget_policy={self.budget_policy!r}: rows that gave way "
                 "would be missing from the average. Use budget_policy='projection'."
             )
 
@@ -451,12 +454,14 @@ class KernelPerceptron(PerceptronParameters, KernelSpace):
         self._check_parameters()
         if as_kernel(self.kernel) != self._asked_for:
             raise ParameterError(
-                f"kernel={self.kernel!r} cannot continue from {self._asked_for!r}: coefficients mean nothing "
+                Given("kernel", self.kernel)
+                + f" cannot continue from {self._asked_for!r}: coefficients mean nothing "
                 "under another kernel. Use a new estimator."
             )
         if self.budget is not None and self._state.support.count > self.budget:
             raise ParameterError(
-                f"budget={self.budget} cannot continue from {self._state.support.count} rows. Use a new estimator."
+                Given("budget", self.budget)
+                + f" cannot continue from {self._state.support.count} rows. Use a new estimator."
             )
 
     def _beginning(self, shape: tuple[int, ...], n_features: int) -> KernelState:

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from rosenblatt.exceptions import DataTypeError, NonFiniteError, ParameterError, ShapeError
+from rosenblatt.exceptions import DataTypeError, Given, NonFiniteError, ParameterError, ShapeError
 from rosenblatt.typing import Floats
 
 # Quadratic forms cᵀKc of float matrices, in exact rationals; K need not be symmetric.
@@ -170,7 +170,7 @@ def is_psd(K: Any, *, ulps: float = 0.5) -> Semidefinite:
     """
     matrix = as_square(K)
     if not isfinite(ulps) or ulps < 0:
-        raise ParameterError(f"ulps={ulps!r} must be a finite number of at least 0.")
+        raise ParameterError(Given("ulps", ulps) + " must be a finite number of at least 0.")
     asymmetric = _asymmetry(matrix, ulps)
     if asymmetric is not None:
         return asymmetric

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from rosenblatt.exceptions import DataTypeError, NonFiniteError, ParameterError, ShapeError
+from rosenblatt.exceptions import DataTypeError, Given, NonFiniteError, ParameterError, ShapeError
 from rosenblatt.kernels.points import Points, as_points, distances, products, require_same_width
 from rosenblatt.loops.layout import CSR
 from rosenblatt.typing import Floats, MatrixLike
@@ -117,9 +117,9 @@ class Polynomial(Kernel):
 
     def __post_init__(self) -> None:
         if not _is(self.degree, Integral) or self.degree < 1:
-            raise ParameterError(f"degree={self.degree!r} must be an integer of at least 1.")
+            raise ParameterError(Given("degree", self.degree) + " must be an integer of at least 1.")
         if not _is(self.c, Real) or not 0 <= self.c < np.inf:
-            raise ParameterError(f"c={self.c!r} must be a finite number of at least 0.")
+            raise ParameterError(Given("c", self.c) + " must be a finite number of at least 0.")
 
     def gram(self, A: Points, B: Points, out: Floats | None = None) -> Floats:
         """Return the powers of the products."""
@@ -146,7 +146,9 @@ class _Scaled(Kernel):
         if isinstance(self.gamma, str) and self.gamma in ("scale", "auto"):
             return
         if not _is(self.gamma, Real) or not 0 < self.gamma < np.inf:
-            raise ParameterError(f"gamma={self.gamma!r} must be a finite number above 0, 'scale' or 'auto'.")
+            raise ParameterError(
+                Given("gamma", self.gamma) + " must be a finite number above 0, 'scale' or 'auto'."
+            )
 
     def resolve(self, A: Points) -> Self:
         """Return the kernel with γ as a number."""
@@ -190,7 +192,8 @@ def _resolved_gamma(gamma: str, A: Points) -> float:
     if not SMALLEST_NORMAL_FLOAT <= found < np.inf:
         beyond = "above the largest" if power < 0 else "below the smallest"
         raise ParameterError(
-            f"gamma='scale' is 1 / (n_features · variance of X), which is {beyond} float: the largest value is "
+            Given("gamma", "scale")
+            + f" is 1 / (n_features · variance of X), which is {beyond} float: the largest value is "
             f"{largest:.1g}. Scale the features to about 1, for example with StandardScaler."
         )
     return found
@@ -380,7 +383,8 @@ def as_kernel(kernel: Any) -> Kernel:
     elif callable(kernel) and not isinstance(kernel, type):
         return Function(kernel)
     raise ParameterError(
-        f"kernel={kernel!r} is not known; use {', '.join(map(repr, NAMED))}, a value of rosenblatt.kernels such "
+        Given("kernel", kernel)
+        + f" is not known; use {', '.join(map(repr, NAMED))}, a value of rosenblatt.kernels such "
         "as RBF(0.5), or a function of two tables of points."
     )
 

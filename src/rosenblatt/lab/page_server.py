@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rosenblatt import registry
-from rosenblatt.lab.questions import CancelMessage, MoreMessage, Worker, read_message, title_of
+from rosenblatt.lab.questions import CancelMessage, MoreMessage, Worker, read_message
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -221,7 +221,7 @@ def _page_for(host: str, name: str) -> str:
     text = (files("rosenblatt.lab") / "index.html").read_text(encoding="utf-8")
     allowed = text.replace("connect-src 'none'", f"connect-src ws://{host}", 1)
     numbers = registry.able("numbers")  # the page has classes
-    learners = [[command, title_of(command)] for command in registry.commands() if command not in numbers]
+    learners = [[command, registry.title_of(command)] for command in registry.commands() if command not in numbers]
     told = html.escape(json.dumps({"name": name, "learners": learners}))
     return allowed.replace("<title>", f'<meta name="lab-server" content="{told}">\n<title>', 1)
 

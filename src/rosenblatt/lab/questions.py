@@ -24,34 +24,6 @@ SIZE_FIELD_BYTES = 8  # bytes that give the size of a message between processes
 NOTE = b"note "
 """How a message begins that says what the process does while it works."""
 
-TITLES = {
-    "averaged": "Averaged perceptron",
-    "perceptron": "Perceptron",
-    "voted": "Voted perceptron",
-    "pocket": "Pocket perceptron",
-    "lifted": "Lifted perceptron",
-    "kernel": "Kernel perceptron",
-    "soft-margin": "Soft margin",
-    "max-margin": "Maximum margin",
-    "pa": "Passive-aggressive, PA",
-    "pa1": "Passive-aggressive, PA-I",
-    "pa2": "Passive-aggressive, PA-II",
-    "averaged-pa1": "Averaged PA-I",
-    "arow": "Confidence-weighted, AROW",
-    "scw": "Confidence-weighted, SCW-I",
-    "p-norm": "p-norm perceptron",
-    "prank": "Ordered classes, PRank",
-    "network": "Network of several layers",
-    "mark-one": "Mark I",
-    "extreme": "Extreme learning machine",
-}
-"""What the learners of this package are called; others go by their command name."""
-
-
-def title_of(command: str) -> str:
-    """Return what a learner is called, given its name on the command line."""
-    return TITLES.get(command, command)
-
 
 @dataclass(frozen=True, kw_only=True)
 class PageMessage:
@@ -104,6 +76,8 @@ class PointsMessage(PageMessage):
     X: list[list[float]] | None = None
     y: list[int] = field(default_factory=list)
     labels: list[str] = field(default_factory=list)
+    features: list[str] = field(default_factory=list)
+    """The names of the columns, which warnings use; none means numbers."""
 
     plane: Plane | None = None
     """Where the page shows what a model predicts."""

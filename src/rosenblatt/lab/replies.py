@@ -19,7 +19,14 @@ from numba.core import event
 from numpy.typing import NDArray
 
 from rosenblatt import registry
-from rosenblatt.exceptions import InputError, ParameterError, RosenblattError
+from rosenblatt.exceptions import (
+    InputError,
+    KernelWarning,
+    ParameterError,
+    RosenblattError,
+    ScaleWarning,
+    TrivialSeparationWarning,
+)
 from rosenblatt.lab.questions import (
     MOST_PASSES,
     MOST_VALUES,
@@ -34,7 +41,6 @@ from rosenblatt.lab.questions import (
     read_message,
     receive,
     send,
-    title_of,
 )
 from rosenblatt.tasks.training import parameters_of
 from rosenblatt.typing import ColumnLike, Floats, MatrixLike
@@ -89,7 +95,7 @@ class Answers:
                 model, classes = self._model
                 return {"picture": picture_of(model, classes, question.plane)}
             case RunMessage(learner=None):
-                return _by_rule(question, *self._data(question))
+                return _by_rule(question, *self._data(question), self._names(question))
             case RunMessage():
                 return self._by_learner(question)
             case CertifyMessage():
@@ -117,6 +123,13 @@ class Answers:
         X, y, _ = self._read()
         return X, y
 
+    def _names(self, question: PointsMessage) -> list[str]:
+        """Return the names of the columns; none if they have no names."""
+        if question.X is not None:
+            return question.features
+        names = self._read()[2]
+        return [] if names is None else list(map(str, names))
+
     def _first(self) -> dict[str, Any]:
         """Return the data of the lab, on which the page trains; of a large table, what the page can show."""
         X, y, names = self._read()
@@ -135,11 +148,11 @@ class Answers:
         from rosenblatt import Perceptron
 
         clf = Perceptron(order="cyclic", max_iter=FIRST_PASSES, n_iter_no_change=FIRST_PASSES, decide=False).fit(
-            X, y
+            _named(X, [] if names is None else list(map(str, names))), y
         )
         rule: dict[str, Any] = {"eta": 1.0, "margin": 0.0, "tie": "mistake"}
         if not _is_small(X, clf.classes_):
-            return _projection(clf, X, y, title_of("perceptron"))
+            return _projection(clf, X, y, registry.title_of("perceptron"))
         document = clf.trace_.to_document(X, y, order=range(X.shape[0]), reason=clf.stop_reason_, **rule)
         if names is not None:
             document["data"]["features"] = [str(name) for name in names]
@@ -159,7 +172,7 @@ class Answers:
         if "random_state" in known:
             parameters = {"random_state": abs(question.seed)} | parameters
         X, y = self._data(question)
-        model = cls(**parameters).fit(X, y)
+        model = cls(**parameters).fit(_named(X, self._names(question)), y)
         if _is_small(X, np.unique(y)) and _follows_its_trace(model, X, y):
             order = range(X.shape[0]) if _is_cyclic(model) else None
             document = run_document(model, X, y, order=order)
@@ -184,10 +197,19 @@ def _called(question: RunMessage) -> str:
     """Return what a learner is called, with the parameters that were given."""
     assert question.learner is not None
     given = ", ".join(question.settings)
-    return title_of(question.learner) + (f" ({given})" if given else "")
+    return registry.title_of(question.learner) + (f" ({given})" if given else "")
 
 
-def _by_rule(question: RunMessage, X: Floats, y: NDArray[Any]) -> dict[str, Any]:
+def _named(X: Any, names: list[str]) -> Any:
+    """Return rows as a frame with names of columns, which warnings use; large and sparse rows as they are."""
+    if not isinstance(X, np.ndarray) or X.size > SHOWN_VALUES or len(set(names)) != X.shape[1]:
+        return X
+    import pyarrow as pa
+
+    return pa.table(dict(zip(names, X.T, strict=True)))
+
+
+def _by_rule(question: RunMessage, X: Floats, y: NDArray[Any], names: list[str]) -> dict[str, Any]:
     """Train the plain perceptron by the rule that the page shows, with an order that the page can step through."""
     from rosenblatt import Perceptron
 
@@ -218,7 +240,7 @@ def _by_rule(question: RunMessage, X: Floats, y: NDArray[Any]) -> dict[str, Any]
         zero=question.zero,
         multiclass=question.scheme,
         average=question.average,
-    ).fit(X, y, **_start(question, X.shape[1]))
+    ).fit(_named(X, names), y, **_start(question, X.shape[1]))
     rule: dict[str, Any] = {"eta": question.eta, "margin": question.margin, "tie": question.tie}
     document = clf.trace_.to_document(X, y, order=order, reason=clf.stop_reason_, **rule)
     return {"title": "Trained in Python", "document": _labelled(document, question)}
@@ -414,6 +436,19 @@ class CompilingNotes(event.Listener):  # type: ignore[misc]  # numba has no type
         """Nothing is to be said."""
 
 
+def answered(known: Answers, question: Any) -> dict[str, Any]:
+    """Return the answer to a question, with what the library warned of on the way."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("ignore")
+        for category in (ScaleWarning, KernelWarning, TrivialSeparationWarning, ConvergenceWarning):
+            warnings.simplefilter("always", category)
+        answer = known.answer(question)
+    said = list(dict.fromkeys(str(each.message) for each in told))
+    return answer | {"warnings": said} if said else answer
+
+
 def _read_all(messages: SimpleQueue[bytes]) -> None:
     """Pass on each message; end the process at once when the page's server has closed its end."""
     while (text := receive(sys.stdin.buffer)) is not None:
@@ -427,12 +462,11 @@ def main() -> None:
     Thread(target=_read_all, args=(messages,), daemon=True).start()
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what libraries print must not mix with answers
-    warnings.simplefilter("ignore")  # how a run ended is in its answer
     event.register("numba:compile", CompilingNotes(answers))
     known = Answers(*pickle.loads(messages.get()))  # written by the process that started this one
     while True:
         try:
-            answer = known.answer(read_message(messages.get()))
+            answer = answered(known, read_message(messages.get()))
         except (RosenblattError, OSError, ImportError, ValueError, TypeError, MemoryError) as error:
             answer = {"error": f"Python says: {error}"}
         send(answers, json.dumps(answer, allow_nan=False).encode())

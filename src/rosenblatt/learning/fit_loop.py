@@ -47,6 +47,8 @@ S = TypeVar("S", bound=Carried)
 R = TypeVar("R")
 V = TypeVar("V", bound=Sized)
 
+Keeper: TypeAlias = Callable[[Any], None]
+
 
 class Complete(NamedTuple, Generic[S]):
     """The last completed pass: one value, so that Ctrl-C cannot fall between its parts."""
@@ -68,10 +70,12 @@ class FitLoop(ABC, Generic[S, R, V]):
         A copy of it, which training changes.
     tol : float
         The fall of the validation error that counts as one.
+    keeper : callable or None
+        Called with this object between steps and after passes, to write checkpoints.
     """
 
-    def __init__(self, plan: Any, start: S, state: S, tol: float = 0.0) -> None:
-        self.plan, self.start, self.state = plan, start, state
+    def __init__(self, plan: Any, start: S, state: S, tol: float = 0.0, keeper: Keeper | None = None) -> None:
+        self.plan, self.start, self.state, self.keeper = plan, start, state, keeper
         self.complete = Complete(start, 0)
         self.spare: S | None = None
         self.best = start  # by validation
@@ -137,7 +141,9 @@ class FitLoop(ABC, Generic[S, R, V]):
         return reason
 
     def _keep(self) -> None:
-        """Write a checkpoint, where there are any: called between steps and between passes."""
+        """Write a checkpoint if there are any: called between steps and between passes."""
+        if self.keeper is not None:
+            self.keeper(self)
 
     def note_complete(self, epoch: int) -> None:
         """Remember the state after a completed pass.
@@ -182,8 +188,10 @@ Verdict: TypeAlias = Literal["separable", "undecided"]
 # The work allowed to a proof, in multiplications: about as many as take the time of the passes made. It is counted
 # from the mistakes alone, so that a run that was cut short asks with the same work.
 VISIT, MISTAKE, VALUE = 15.0, 200.0, 0.2  # for each visit, mistake, and value read
-LEAST_WORK = 2e7  # in any case: hundredths of a second
+LEAST_WORK = 8e6  # more, in any case: thousandths of a second
+LAST_WORK_SHARE = 0.5  # of the work of the passes, if it is asked again before training ends
 HOPEFUL_PATIENCE_FACTOR = 10  # times the patience, once it is proved that training can succeed
+UNDECIDED_PATIENCE_FACTOR = 20  # if that is not known: then only more passes can show it
 HOPEFUL_WORK = 2e8  # and then in any case: tenths of a second, so that small sets go on until they are separated
 
 
@@ -202,13 +210,13 @@ class PerceptronFit(FitLoop[State, PerceptronRun, Any]):
     start : State
         Where training begins.
     keeper : callable or None
-        Called with this object between stretches and after passes, to write checkpoints.
+        As in `FitLoop`.
     """
 
     def __init__(self, visitor: Visitor, start: State, keeper: Keeper | None = None) -> None:
         plan = visitor.plan
-        super().__init__(plan, start, visitor.state, plan.tol or 0.0)
-        self.visitor, self.keeper = visitor, keeper
+        super().__init__(plan, start, visitor.state, plan.tol or 0.0, keeper)
+        self.visitor = visitor
         self.recorder = Recorder(plan.trace, plan.most_mistakes)
         self.cycles: Cycles | None = None
         self.proof: Any | None = None
@@ -216,6 +224,7 @@ class PerceptronFit(FitLoop[State, PerceptronRun, Any]):
         self.plateau = Plateau(plan.patience or BRIEF_PATIENCE_PASSES) if brief else None
         self.trend = Trend()
         self.verdict: Verdict | None = None  # of the plan's question
+        self.asked: int | None = None  # the pass after which it was asked first
         self.tolerance = None if plan.tol is None else Tolerance(plan.tol, plan.patience or 5)
         self.loss = 0.0  # of the pass under way
         self.stuck = 0
@@ -270,7 +279,7 @@ class PerceptronFit(FitLoop[State, PerceptronRun, Any]):
     def _keep(self) -> None:
         if self.keeper is not None:
             self.visitor.gather()
-            self.keeper(self)
+        super()._keep()
 
     def _end_pass(self, epoch: int, visits: Any) -> StopReason | None:
         if self.visitor.settled:
@@ -308,34 +317,66 @@ class PerceptronFit(FitLoop[State, PerceptronRun, Any]):
         """
         read = self.visitor.data.stored + self.visitor.extra_values // epoch
         flat = self.trend.ends(mistakes, read if self.verdict is None else None)
-        stalled = flat if self.plateau is None else self.plateau.ends(epoch, mistakes)
-        by_mistakes = self.tolerance is None and self.plan.held_out is None
-        return stalled and by_mistakes
+        waited = self.plateau is not None and self.plateau.ends(epoch, mistakes)
+        by_trend = self.plateau is None or (self.verdict == "undecided" and self.plan.patience is None)
+        stalled = waited or (by_trend and flat)
+        stalled = stalled and self.tolerance is None and self.plan.held_out is None
+        if stalled and self.asked is None:
+            self.asked = epoch
+        return stalled
 
     def _end_on_plateau(self) -> StopReason | None:
-        """End where mistakes no longer fall, but ask first whether training can succeed: if so, it gets longer."""
-        if self.plan.ask is None or self.verdict == "undecided":
+        """End where mistakes no longer fall, but ask first whether training can succeed: if so, it gets longer.
+
+        What was not decided is asked once more before the end, when more work is allowed.
+        """
+        if self.plan.ask is None:
             return "plateau"
-        if self.verdict == "separable" and len(self.recorder.visits_per_pass) * self._most_work() < HOPEFUL_WORK:
-            return None
-        proof = self.plan.ask(self.visitor.weight, max(LEAST_WORK, self._work()))
-        if self.verdict == "separable":  # the same answer once more, so that it need not be kept from pass to pass
-            self.proof = proof if self.plan.scheme.kind in ("binary", "direct") else None
+        if self.verdict == "separable":
+            hopeful = len(self.recorder.visits_per_pass) * self._most_work() < HOPEFUL_WORK
+            return None if hopeful else "plateau"
+        last, work = self.verdict == "undecided", LEAST_WORK + self._work(self.asked)
+        if last and LAST_WORK_SHARE * self._work() < work:
             return "plateau"
+        proof = self._ask(LAST_WORK_SHARE * self._work() if last else work)
         if proof is not None and proof.verdict == "inseparable":
             self.proof = proof
             return "inseparable"
-        self.learn("undecided" if proof is None else "separable")
-        return "plateau" if proof is None and self.plateau is not None else None
+        if proof is not None:
+            self.proof = proof
+            self.learn("separable")
+            return None
+        self.learn("undecided")
+        return "plateau" if last or self.plan.patience is not None else None
+
+    def _ask(self, work: float) -> Any:
+        """Ask whether training can succeed; what was learned says which rows to look at first."""
+        assert self.plan.ask is not None, "there is a question"
+        model = self._last_model() if self.plan.scheme.kind in ("binary", "direct") else None
+        return self.plan.ask(self.visitor.weight, work, model)
+
+    def _proof_of(self, reason: StopReason) -> Any:
+        """Return the proof to keep: that a hyperplane exists, only where training has not found one.
+
+        It is asked for again where the run was cut short after it was found, because checkpoints do not keep it.
+        """
+        if self.verdict != "separable":
+            return self.proof
+        if reason in ("separated", "margin") or self.plan.scheme.kind not in ("binary", "direct"):
+            return None
+        return self._ask(LEAST_WORK + self._work()) if self.proof is None else self.proof
 
     def _most_work(self) -> float:
         """Return the most that the work of a pass can be; it is asked for after each of very many passes."""
         visits, machines = self.recorder.visits_per_pass[-1], len(self.state.machines)
         return float((VISIT + MISTAKE * machines) * visits + VALUE * machines * self.visitor.data.stored)
 
-    def _work(self) -> float:
-        """Return the work of all passes; the screen reads few values of a pass with few mistakes."""
-        mistakes, visits = np.array(self.recorder.mistakes_per_pass), np.array(self.recorder.visits_per_pass)
+    def _work(self, passes: int | None = None) -> float:
+        """Return the work of the first passes, or of all; the screen reads few values of one with few mistakes."""
+        mistakes, visits = (
+            np.array(counts[:passes])
+            for counts in (self.recorder.mistakes_per_pass, self.recorder.visits_per_pass)
+        )
         values = (
             len(self.state.machines) * self.visitor.data.stored * np.minimum(1.0, mistakes / visits / MISTAKE_RATE)
         )
@@ -348,8 +389,10 @@ class PerceptronFit(FitLoop[State, PerceptronRun, Any]):
             patience = HOPEFUL_PATIENCE_FACTOR * (self.plan.patience or BRIEF_PATIENCE_PASSES)
             old = Plateau() if self.plateau is None else self.plateau
             self.plateau = Plateau(patience, old.mark, old.mark_epoch)
-        elif self.plan.patience is None:
-            self.plateau = None  # the trend decides
+        elif self.plan.patience is None:  # the trend decides, or a long plateau
+            old = Plateau() if self.plateau is None else self.plateau
+            patience = UNDECIDED_PATIENCE_FACTOR * BRIEF_PATIENCE_PASSES
+            self.plateau = Plateau(patience, old.mark, old.mark_epoch)
 
     def _settle(self, epoch: int) -> StopReason:
         """End with a pass that may be cut short, because nothing is left to learn."""
@@ -393,7 +436,11 @@ class PerceptronFit(FitLoop[State, PerceptronRun, Any]):
 
     def _last_scores(self, batch: Batch) -> Floats:
         """Return the scores of rows by the last hypothesis."""
-        return LinearModel(self.state.last(), *self._labelled(), self.state.met).scores(batch)
+        return self._last_model().scores(batch)
+
+    def _last_model(self) -> LinearModel:
+        """Return the last hypothesis, which need not be the one that predicts."""
+        return LinearModel(self.state.last(), *self._labelled(), self.state.met)
 
     def model(self) -> Model:
         """Return the hypothesis of this moment."""
@@ -424,8 +471,9 @@ class PerceptronFit(FitLoop[State, PerceptronRun, Any]):
             curve=Curve((np.array(counts) / np.maximum(visits, 1))[:shown], measured),
             stuck=self.stuck,
             interruption=interruption,
-            proof=self.proof,
+            proof=None if interruption is not None else self._proof_of(reason),
             separable=self.verdict == "separable",
+            undecided=self.verdict == "undecided",
         )
 
     def trace(self, passes: int) -> Trace:
@@ -446,9 +494,6 @@ class PerceptronFit(FitLoop[State, PerceptronRun, Any]):
             zero=plan.zero,
             cut=recorder.cut,
         )
-
-
-Keeper: TypeAlias = Callable[[PerceptronFit], None]
 
 
 def wrong_rows(batch: Batch, scores: Floats, plan: Plan) -> NDArray[np.bool_]:

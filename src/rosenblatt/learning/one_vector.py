@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rosenblatt.learning.fit_loop import FitLoop
+from rosenblatt.learning.fit_loop import FitLoop, Keeper
 from rosenblatt.learning.plan import Callback, PassReport, Predicts
 from rosenblatt.learning.state import State, overflow_error
 from rosenblatt.learning.trace import Mistakes, Recorder, Stretch
@@ -39,7 +39,7 @@ class VectorPlan:
 
     rule: Any
     n_visits: int  # of a pass
-    parts: Callable[[int], Iterable[Part]]  # of the pass with a number, from 1
+    parts: Callable[[int, int], Iterable[Part]]  # of the pass with a number, from 1, behind so many of its visits
     model: Callable[[State], Predicts]  # what predicts by a state, for reports
     max_iter: int = 1
     tol: float | None = None
@@ -83,8 +83,8 @@ class VectorRun:
 class VectorFit(FitLoop[State, VectorRun, Sized]):
     """One fit under way; `start` stays as it is."""
 
-    def __init__(self, plan: VectorPlan, start: State) -> None:
-        super().__init__(plan, start, start.copy())
+    def __init__(self, plan: VectorPlan, start: State, keeper: Keeper | None = None) -> None:
+        super().__init__(plan, start, start.copy(), keeper=keeper)
         self.recorder = Recorder("mistakes")
         self.losses: list[float] = []
         self.tolerance = None if plan.tol is None else Tolerance(plan.tol, plan.patience)
@@ -94,9 +94,10 @@ class VectorFit(FitLoop[State, VectorRun, Sized]):
         return range(self.plan.n_visits)
 
     def _steps(self, epoch: int, visits: Sized) -> Iterator[tuple[Stretch, float]]:
-        self.recorder.begin_pass()
-        self.losses.append(0.0)
-        for part in self.plan.parts(epoch):
+        if len(self.recorder.visits_per_pass) < epoch:
+            self.recorder.begin_pass()
+            self.losses.append(0.0)
+        for part in self.plan.parts(epoch, self.recorder.visits_per_pass[-1]):
             yield from self._visit(part)
 
     def _visit(self, part: Part) -> Iterator[tuple[Stretch, float]]:

@@ -179,8 +179,10 @@ class Proof(Protocol):
         """Either "separable" or "inseparable"."""
 
 
-Ask: TypeAlias = Callable[[Floats, float], Proof | None]
-"""Takes the weight of each row, and the work allowed, in multiplications; returns a proof if that sufficed."""
+Ask: TypeAlias = Callable[[Floats, float, LinearModel | None], Proof | None]
+"""Takes the weight of each row, the work allowed, in multiplications, and what was learned, if it is one question.
+
+Returns a proof if the work sufficed."""
 
 
 @dataclass(frozen=True)
@@ -224,3 +226,4 @@ class PerceptronRun:
     interruption: KeyboardInterrupt | None = None  # raised by the caller once the result is published
     proof: Any | None = None  # that none or some hyperplane separates the rows: by repeated weights, or asked for
     separable: bool = False  # whether it was proved that training ends without a mistake
+    undecided: bool = False  # whether that was asked, or was too much to ask

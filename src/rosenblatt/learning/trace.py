@@ -14,7 +14,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from rosenblatt.atomic import replacing
 from rosenblatt.escaping import ShowsText, html_table
-from rosenblatt.exceptions import InputError, ParameterError, ShapeError
+from rosenblatt.exceptions import Given, InputError, ParameterError, ShapeError
 from rosenblatt.learning.linear import LinearModel, Scheme
 from rosenblatt.learning.state import State
 from rosenblatt.loops.layout import Log, Rows, Targets
@@ -629,7 +629,7 @@ def to_frame(trace: Trace, backend: Any) -> Any:
     import narwhals as nw
 
     if backend not in ("pandas", "polars", "pyarrow"):
-        raise ParameterError(f"backend={backend!r} is not known. Use 'pandas', 'polars' or 'pyarrow'.")
+        raise ParameterError(Given("backend", backend) + " is not known. Use 'pandas', 'polars' or 'pyarrow'.")
     columns = {name: np.ascontiguousarray(getattr(trace, name)) for name in trace.columns}
     return nw.from_dict(columns, backend=backend).to_native()
 
@@ -638,7 +638,7 @@ def save(trace: Trace, path: Path) -> None:
     """Write the record to `path`, in the format of its suffix."""
     writers = {".npz": _write_npz, ".csv": _write_csv, ".parquet": _write_parquet}
     if path.suffix not in writers:
-        raise ParameterError(f"path={str(path)!r} must end in {', '.join(writers)}.")
+        raise ParameterError(Given("path", str(path)) + f" must end in {', '.join(writers)}.")
     with replacing(path) as file:
         writers[path.suffix](trace, file)
 

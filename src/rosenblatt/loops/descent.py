@@ -168,7 +168,14 @@ class Optimal(NamedTuple):
     start: float
 
 
-Schedule: TypeAlias = Constant | InverseScaling | Optimal
+class Given(NamedTuple):
+    """The step sizes of the visits `first`, `first` + 1, …."""
+
+    steps: Floats
+    first: int
+
+
+Schedule: TypeAlias = Constant | InverseScaling | Optimal | Given
 
 
 @verb
@@ -180,6 +187,8 @@ def rate(schedule: Kind, t: Kind) -> Any:
         return lambda schedule, t: schedule.eta0
     if schedule.instance_class is InverseScaling:
         return lambda schedule, t: schedule.eta0 / t**schedule.power
+    if schedule.instance_class is Given:
+        return lambda schedule, t: schedule.steps[t - schedule.first]
     return lambda schedule, t: 1.0 / (schedule.alpha * (schedule.start + t - 1.0))
 
 

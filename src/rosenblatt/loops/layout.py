@@ -14,6 +14,9 @@ from rosenblatt.typing import Floats, Ints, Reals
 
 Unsigned: TypeAlias = NDArray[np.uint32] | NDArray[np.uint64]
 
+ROWS_AT_A_TIME = 1 << 16
+"""Rows that are copied at a time."""
+
 Order: TypeAlias = NDArray[np.uint64] | Ints
 """Numbers of rows, in the order of their visits."""
 
@@ -39,13 +42,19 @@ def part_of(X: Rows, first: int, last: int) -> Rows:
 
 
 def csr_take(X: CSR, index: Ints) -> CSR:
-    """Return copies of some rows."""
+    """Return copies of some rows, a part at a time: the places of values take as much memory as the values."""
     starts = X.indptr.astype(np.int64)
     lengths = np.diff(starts)[index]
     indptr = np.concatenate([[0], np.cumsum(lengths)])
-    # Copying keeps the distance of a value from the start of its row.
-    at = np.arange(indptr[-1]) + np.repeat(starts[:-1][index] - indptr[:-1], lengths)
-    return CSR(X.data[at], X.indices[at], indptr.astype(np.uint64))
+    data, indices = np.empty(indptr[-1], X.data.dtype), np.empty(indptr[-1], X.indices.dtype)
+    for first in range(0, len(index), ROWS_AT_A_TIME):
+        rows = slice(first, first + ROWS_AT_A_TIME)
+        values = slice(indptr[first], indptr[min(first + ROWS_AT_A_TIME, len(index))])
+        # Copying keeps the distance of a value from the start of its row.
+        at = np.arange(values.start, values.stop)
+        at += np.repeat(starts[:-1][index[rows]] - indptr[:-1][rows], lengths[rows])
+        data[values], indices[values] = X.data[at], X.indices[at]
+    return CSR(data, indices, indptr.astype(np.uint64))
 
 
 def oriented(w: Floats, X: Rows) -> Floats:

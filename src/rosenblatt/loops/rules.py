@@ -26,7 +26,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias, TypeVar
 
 import numpy as np
 
-from rosenblatt.exceptions import ParameterError
+from rosenblatt.exceptions import Given, ParameterError
 from rosenblatt.typing import Floats, Ints
 
 PLAIN: set[type] = set()
@@ -492,4 +492,4 @@ def tie_shares(tie: Tie, zero: Zero = -1) -> tuple[float, float]:
             return 0.5, 0.5
         case "sign":
             return (1.0, 0.0) if zero < 0 else (0.0, 1.0)
-    raise ParameterError(f"tie={tie!r} is not known. Use 'mistake', 'sign', 'half' or 'correct'.")
+    raise ParameterError(Given("tie", tie) + " is not known. Use 'mistake', 'sign', 'half' or 'correct'.")

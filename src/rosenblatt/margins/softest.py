@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from rosenblatt.exceptions import LabelError, ParameterError, WeightError
+from rosenblatt.exceptions import Given, LabelError, ParameterError, WeightError
 from rosenblatt.loops.descent import Hinge, Logistic, Loss, SquaredHinge
 from rosenblatt.loops.layout import CSR
 from rosenblatt.margins.coordinate import coordinate
@@ -240,7 +240,7 @@ def choose(problem: Objective, plan: SoftPlan) -> Solver:
     if name in ("sgd", "batch"):
         return partial(stochastic if name == "sgd" else batch, how=plan.descent)
     if name in ("newton", "coordinate") and (problem.l2 == 0.0 or problem.l1 > 0.0):
-        raise ParameterError(f"solver={name!r} needs penalty='l2'. Use 'auto', which takes every penalty.")
+        raise ParameterError(Given("solver", name) + " needs penalty='l2'. Use 'auto', which takes every penalty.")
     if name == "coordinate":
         return partial(coordinate, seed=plan.descent.seed)
     if name == "newton":
@@ -252,7 +252,8 @@ def choose(problem: Objective, plan: SoftPlan) -> Solver:
     if smaller > MAX_MATRIX_SIZE:
         raise ParameterError(
             f"X has {matrix.n} rows and {matrix.d} features, too many of both for the solver that this penalty "
-            "needs. Use penalty='l2' or 'l1', or solver='sgd'."
+            "needs. Use penalty='l2' or 'l1', or solver='sgd'.",
+            parameter="X",
         )
     return interior
 

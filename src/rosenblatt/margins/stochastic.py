@@ -1,21 +1,31 @@
-"""Subgradient descent as a solver, row by row or on all rows at once: step sizes by name, and when to end."""
+"""Subgradient descent as a solver, row by row or on all rows at once: step sizes, and when to end."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
 
 from rosenblatt.exceptions import TrainingOverflowError
-from rosenblatt.loops.descent import Constant, InverseScaling, Optimal, Regularisation, Schedule, Weights, descend
+from rosenblatt.loops.descent import (
+    Constant,
+    Given,
+    InverseScaling,
+    Optimal,
+    Regularisation,
+    Schedule,
+    Weights,
+    descend,
+)
 from rosenblatt.margins.objective import Iterate, Objective, losses, slopes
+from rosenblatt.parameters import check_number
 from rosenblatt.stopping import Tolerance
 from rosenblatt.typing import Floats
 
-Rate: TypeAlias = Literal["constant", "invscaling", "optimal", "adaptive"]
+Rate: TypeAlias = Literal["constant", "invscaling", "optimal", "adaptive"] | Callable[[int], float]
 
 STEP_DIVISOR = 5.0  # "adaptive" divides its step by this
 SMALLEST_STEP = 1e-6  # the smallest step of "adaptive"
@@ -25,7 +35,7 @@ SMALLEST_STEP = 1e-6  # the smallest step of "adaptive"
 class DescentSettings:
     """The parameters of a descent."""
 
-    learning_rate: Rate  # the name of the schedule of step sizes
+    learning_rate: Rate  # the name of the schedule of step sizes, or a function of the step's number from 1
     eta0: float
     power_t: float
     alpha: float
@@ -54,7 +64,14 @@ def stochastic(
         if how.shuffle:
             order = rng.permutation(matrix.n)
         total, visits = descend(
-            matrix.features.rows, pull, order, problem.loss, schedule, penalty, weights, made * matrix.n
+            matrix.features.rows,
+            pull,
+            order,
+            problem.loss,
+            _given(how, made * matrix.n + 1, matrix.n) or schedule,
+            penalty,
+            weights,
+            made * matrix.n,
         )
         made += 1
         w = weights.total / (made * matrix.n) if how.average else weights.v
@@ -85,7 +102,7 @@ def batch(problem: Objective, start: Floats, how: DescentSettings) -> Generator[
             schedule = Constant(schedule[0] / STEP_DIVISOR)
             tolerance, ends = Tolerance(how.tol, how.patience, tolerance.best), False
         made += 1
-        eta = _step_size(schedule, made)
+        eta = _step_size(_given(how, made, 1) or schedule, made)
         theta[:d] *= max(0.0, 1.0 - eta * problem.l2)
         theta += eta / matrix.n * matrix.combine(weight * slopes(problem.loss, t))
         if problem.l1:
@@ -114,10 +131,10 @@ def pad_bias(theta: Floats, d: int) -> Floats:
     return theta if theta.size > d else np.append(theta, 0.0)
 
 
-def _schedule(problem: Objective, how: DescentSettings) -> Schedule:
+def _schedule(problem: Objective, how: DescentSettings) -> Constant | InverseScaling | Optimal:
     if how.learning_rate == "invscaling":
         return InverseScaling(how.eta0, how.power_t)
-    if how.learning_rate != "optimal":
+    if how.learning_rate != "optimal":  # of a function each step is asked for when it is made
         return Constant(how.eta0)
     # Bottou's rule for the first step: it moves a weight of typical size by no more than that size.
     typical = math.sqrt(1.0 / math.sqrt(how.alpha))
@@ -125,8 +142,21 @@ def _schedule(problem: Objective, how: DescentSettings) -> Schedule:
     return Optimal(how.alpha, max(1.0, steepest) / (typical * how.alpha))
 
 
+def _given(how: DescentSettings, first: int, n: int) -> Given | None:
+    """Return the next n step sizes of a function; None if the schedule has a name."""
+    rate = how.learning_rate
+    if isinstance(rate, str):
+        return None
+    steps = [rate(t) for t in range(first, first + n)]
+    for t, step in enumerate(steps, first):
+        check_number(f"learning_rate({t})", step, above=0)
+    return Given(np.array(steps, np.float64), first)
+
+
 def _step_size(schedule: Schedule, t: int) -> float:
     """Return the step size η_t of step t = 1, 2, …."""
+    if isinstance(schedule, Given):
+        return float(schedule.steps[t - schedule.first])
     if isinstance(schedule, InverseScaling):
         return float(schedule.eta0 / t**schedule.power)
     return schedule.eta0 if isinstance(schedule, Constant) else 1.0 / (schedule.alpha * (schedule.start + t - 1.0))

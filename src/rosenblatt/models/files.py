@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,6 +62,9 @@ from rosenblatt.tables.preparation import (
 )
 from rosenblatt.tables.recipe import MOST_COLUMNS, SparseRecipe, TableRecipe
 
+if TYPE_CHECKING:
+    from rosenblatt.certify.certificate import Certificate
+
 __all__ = [
     "FORMAT",
     "PREPARATION",
@@ -69,6 +72,7 @@ __all__ = [
     "HierarchyStep",
     "MonomialStep",
     "StoredModel",
+    "is_search",
     "load",
     "made_by",
     "open_model",
@@ -80,6 +84,15 @@ __all__ = [
 ]
 
 
+STEP_NAMES = {
+    "MonomialMap",
+    "Normalizer",
+    "OnlineScaler",
+    "StandardScaler",
+    "TableEncoder",
+    "VisualHierarchy",
+}
+"""The classes of steps that files hold."""
 Kind = Literal["encoder", "scaler", "online", "normalizer", "monomials", "hierarchy"]
 
 
@@ -224,15 +237,15 @@ def take_apart(model: Any) -> tuple[Preparation, Any]:
         return Preparation(), model
     *before, (_, learner) = model.steps
     steps: list[Any] = []
+    before = [(name, step) for name, step in before if step is not None and step != "passthrough"]
     for name, step in before:
-        if step is None or step == "passthrough":
-            continue
         found = _step_of(step)
         if found is None or (isinstance(found, Encoding) and steps):
             raise ParameterError(
-                f"model is not understood here: its step {name!r} is {' '.join(repr(step)[:80].split())}. A "
-                "TableEncoder may come first, then StandardScaler, OnlineScaler, Normalizer(), MonomialMap and "
-                "VisualHierarchy. " + _advice(step)
+                f"model is not understood here: its step {name!r} is {type(step).__name__}. A TableEncoder may "
+                "come first, then StandardScaler, OnlineScaler, Normalizer(), MonomialMap and VisualHierarchy. "
+                + _advice([each for _, each in before], len(steps)),
+                parameter="model",
             )
         if steps and getattr(found, "columns", None) and not isinstance(found, HierarchyStep):
             found = replace(found, columns=None)  # the names of its features come from the step before
@@ -240,50 +253,14 @@ def take_apart(model: Any) -> tuple[Preparation, Any]:
     return Preparation(tuple(steps)), learner
 
 
-def _advice(step: Any) -> str:
-    """Say how to write a step with a `TableEncoder`, if it is a ColumnTransformer of parts that it has."""
-    from sklearn.compose import ColumnTransformer
+def _advice(before: Sequence[Any], at: int) -> str:
+    """Say what to do about a step that no file can hold, with those that a `TableEncoder` replaces too."""
+    from rosenblatt.models.advice import ALONE, advice
 
-    otherwise = "Save the learner alone, and prepare its rows yourself."
-    if not isinstance(step, ColumnTransformer):
-        return otherwise
-    parameters: dict[str, Any] = {}
-    for _, each, columns in getattr(step, "transformers_", step.transformers):
-        parts = [done for _, done in each.steps] if hasattr(each, "steps") else [each]
-        if any(type(part).__name__ == "OneHotEncoder" for part in parts):  # a missing category is one of its own
-            parts = [part for part in parts if type(part).__name__ != "SimpleImputer"]
-        for part in parts:
-            found = _as_parameters(part, columns)
-            if found is None:
-                return otherwise
-            for name, value in found.items():
-                parameters[name] = parameters.get(name, []) + value if isinstance(value, list) else value
-    written = ", ".join(f"{name}={value!r}" for name, value in parameters.items())
-    return f"Use TableEncoder({written}) in place of the ColumnTransformer and train again, or: {otherwise}"
-
-
-def _as_parameters(part: Any, columns: Any) -> dict[str, Any] | None:
-    """Return the parameters of a `TableEncoder` that do what a transformer does to columns; None if none do."""
-    known = [columns] if isinstance(columns, str | int) else columns
-    if not isinstance(known, list | tuple | np.ndarray) or not all(isinstance(each, str | int) for each in known):
-        known = None
-    match part if isinstance(part, str) else type(part).__name__:
-        case "passthrough" | "FunctionTransformer" if part == "passthrough" or part.func is None:
-            return {}
-        case "StandardScaler":
-            return {"scale": True}
-        case "SimpleImputer" if part.strategy == "mean":
-            return {"missing": "mean"}
-        case "SimpleImputer" if part.strategy == "constant" and part.fill_value in (None, 0):
-            return {"missing": "zero"}
-        case "OneHotEncoder" if known is not None:
-            return {"categorical": list(known)}
-        case "CountVectorizer" | "HashingVectorizer" if known is not None:
-            return {"text": list(known)}
-        case "drop" if known is not None:
-            return {"ignore": list(known)} if len(known) else {}
-        case _:
-            return None
+    last = max(k for k, step in enumerate(before) if k == at or type(step).__name__ not in STEP_NAMES)
+    if any(type(step).__name__ in STEP_NAMES - {"StandardScaler"} for step in before[: last + 1]):
+        return f"{ALONE.capitalize()}."
+    return advice(before[: last + 1], followed=last + 1 < len(before))
 
 
 def put_together(preparation: Preparation, learner: Any) -> Any:
@@ -618,7 +595,9 @@ class StoredModel:
         """
         state = self._document["state"]
         single = {
-            name: told for name, told in state.items() if name.endswith("_") and not isinstance(told, dict | list)
+            name: told
+            for name, told in state.items()
+            if name.endswith("_") and name != "certificate_" and not isinstance(told, dict | list)
         }
         facts = self._reading(
             lambda: {name: SCALAR.decode(each, name, Context()) for name, each in single.items()}
@@ -631,6 +610,16 @@ class StoredModel:
         if isinstance(state.get("state"), dict) and isinstance(state["state"].get("visits"), int):
             facts["visits"] = state["state"]["visits"]
         return facts
+
+    @property
+    def certificate(self) -> Certificate | None:
+        """The proof that ended training, or the verdict in floats; reading does not verify it."""
+        if (told := self._document["state"].get("certificate_")) is None:
+            return None
+        from rosenblatt.estimators._linear import CertificateCodec
+
+        found: Certificate = self._reading(lambda: CertificateCodec().decode(told, "certificate_", Context()))
+        return found
 
     @cached_property
     def preparation(self) -> Preparation:
@@ -861,10 +850,7 @@ def write_model(
 
     name = registry.name_of(learner)
     if not registry.is_registered(learner):
-        raise ParameterError(
-            f"model={learner!r} cannot be saved: {name} is not a registered learner, nor a pipeline that ends in "
-            "one. Call rosenblatt.register on your class first."
-        )
+        raise ParameterError(_why_no_learner(learner, name), parameter="model")
     _require_trained(learner)
     if preparation.steps:
         if not isinstance(learner, ReadsTables):
@@ -899,6 +885,32 @@ def write_model(
         "provenance": told,
     }
     write_container(path, document, context.tensors)
+
+
+def is_search(model: Any) -> bool:
+    """Return whether a model is a search of scikit-learn's over parameters."""
+    return hasattr(model, "best_estimator_") or type(model).__name__.endswith("SearchCV")
+
+
+def _why_no_learner(model: Any, name: str) -> str:
+    """Say why what should be the learner of a model file is none."""
+    if is_search(model):
+        return f"model cannot be saved: a {name} searches for a model. Save its best_estimator_."
+    if hasattr(model, "transform") and not hasattr(model, "predict"):
+        text = (
+            f"model cannot be saved: a {name} prepares rows and predicts nothing. Put it before a learner in "
+            "sklearn.pipeline.make_pipeline, train that, and save it. "
+        )
+        return text if name in STEP_NAMES else text + _advice([model], 0)
+    if type(model).__module__.startswith("sklearn."):
+        return (
+            f"model cannot be saved: {name} is a learner of scikit-learn, and files hold those of this package. "
+            "Save it with joblib or skops."
+        )
+    return (
+        f"model cannot be saved: {name} is not a registered learner, nor a pipeline that ends in one. Call "
+        "rosenblatt.register on your class first."
+    )
 
 
 def with_largest_words(preparation: Preparation, learner: Any) -> Preparation:

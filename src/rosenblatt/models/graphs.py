@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rosenblatt import registry
 from rosenblatt.atomic import write_whole
-from rosenblatt.exceptions import ParameterError
+from rosenblatt.exceptions import Given, ParameterError
 from rosenblatt.tables.online_scaling import OnlineScaling
 from rosenblatt.tables.preparation import Encoding, Preparation, Standardisation, UnitLength
 from rosenblatt.tables.recipe import Recipe, TableRecipe
@@ -69,7 +69,7 @@ def to_onnx(model: Any, *, path: str | os.PathLike[str] | None = None, dtype: An
     """
     onnx = _onnx()
     if dtype not in (np.float64, np.float32):
-        raise ParameterError(f"dtype={dtype!r} is not float64 or float32.")
+        raise ParameterError(Given("dtype", dtype) + " is not float64 or float32.")
     graph = _graph(model, onnx, np.dtype(dtype))
     content = graph.SerializeToString()
     if path is not None:
@@ -131,8 +131,8 @@ def _graph(model: Any, onnx: Any, dtype: np.dtype[Any]) -> Any:
     name = type(learner).__name__
     if not registry.is_registered(learner) or "onnx" not in registry.abilities(learner):
         raise ParameterError(
-            f"model={learner!r} has no ONNX graph: only linear models and MultilayerPerceptron have one. Save "
-            "others by rosenblatt.save."
+            Given("model", learner)
+            + f" has no ONNX graph, which only a {registry.classes_able('onnx')} has. Save it by rosenblatt.save."
         )
     learner._require_fitted()
     graph = _Graph(onnx)

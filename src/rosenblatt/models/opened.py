@@ -15,7 +15,7 @@ from rosenblatt.calibration import Calibration
 from rosenblatt.evaluation import Evaluation, RegressionEvaluation, Seen, class_code, evaluate
 from rosenblatt.exceptions import LabelError, ParameterError, Remedy
 from rosenblatt.models.files import EstimatorPredictor, Predictor, StoredModel, names_of, open_model
-from rosenblatt.registry import abilities
+from rosenblatt.registry import abilities, is_registered
 from rosenblatt.rows.batch import Batch
 from rosenblatt.rows.features import Features
 from rosenblatt.rows.labels import encode_labels
@@ -101,7 +101,7 @@ class OpenedModel:
 
         from rosenblatt.estimators._features import ReadsTables
         from rosenblatt.estimators.calibrated import CalibratedModel
-        from rosenblatt.models.files import take_apart
+        from rosenblatt.models.files import is_search, take_apart
 
         calibration = None
         if isinstance(model, CalibratedModel):
@@ -109,9 +109,14 @@ class OpenedModel:
             model, calibration = model.model_, model.calibration_
         preparation, learner = take_apart(model)
         if not isinstance(learner, ReadsTables):
+            name = type(learner).__name__
+            if is_search(learner):
+                raise ParameterError(f"model is a {name}, which searches for a model. Pass its best_estimator_.")
+            lacks = "does not read tables" if is_registered(learner) else "is no learner of this package"
             raise ParameterError(
-                f"model is a {type(learner).__name__}, which does not read tables. Pass a classifier of this "
-                "package, a pipeline that ends in one, the model of a TrainingResult, or the path of a model file."
+                f"model is a {name}, which {lacks}. Pass a classifier of this package, a pipeline that ends in "
+                "one, the model of a TrainingResult, or the path of a model file.",
+                parameter="model",
             )
         check_is_fitted(learner)
         learner = learner._without_names() if preparation.steps else learner

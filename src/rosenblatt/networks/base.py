@@ -19,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from rosenblatt.estimators._features import ReadsTables, also_scale
 from rosenblatt.estimators._fitting import Before, Drawn, draw, generator, progress_bar, require_same_data
 from rosenblatt.estimators._linear import warn_of_column
-from rosenblatt.exceptions import InputError, ParameterError, WeightError
+from rosenblatt.exceptions import Given, InputError, ParameterError, WeightError
 from rosenblatt.learning.trace import Curve
 from rosenblatt.learning.visitor import row_weights
 from rosenblatt.loops.order import make_order
@@ -207,10 +207,13 @@ class NetworkEstimator(Declared, ReadsTables, BaseEstimator):  # type: ignore[mi
         p: Any = self
         if p.task == "regression" and p.loss == "cross_entropy":
             raise ParameterError(
-                "loss='cross_entropy' is for classes; task='regression' needs loss='squared_error'."
+                Given("loss", "cross_entropy") + " is for classes; task='regression' needs loss='squared_error'."
             )
         if p.task == "regression" and p.class_weight is not None:
-            raise ParameterError("class_weight is for classes, but task='regression' has none. Use sample_weight.")
+            raise ParameterError(
+                "class_weight is for classes, but task='regression' has none. Use sample_weight.",
+                parameter="class_weight",
+            )
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_state" in self.__dict__

@@ -31,7 +31,15 @@ from rosenblatt.estimators._fitting import (
     require_same_classes,
 )
 from rosenblatt.estimators._linear import READS_TABLES, warn_of_column
-from rosenblatt.exceptions import LabelError, ParameterError, Remedy, ShapeError, Term, TrainingOverflowError
+from rosenblatt.exceptions import (
+    Given,
+    LabelError,
+    ParameterError,
+    Remedy,
+    ShapeError,
+    Term,
+    TrainingOverflowError,
+)
 from rosenblatt.learning.linear import LABELS
 from rosenblatt.learning.stored_streams import require_names
 from rosenblatt.loops.layout import PAIR, oriented
@@ -516,7 +524,8 @@ class ExtremeLearningMachine(Declared, ReadsTables, BaseEstimator):  # type: ign
         for name, kept in self._kept.items():
             if getattr(self, name) != kept:
                 raise ParameterError(
-                    f"{name}={getattr(self, name)!r} cannot continue from {kept!r}. Use fit, or a new machine."
+                    Given(name, getattr(self, name))
+                    + f" cannot continue from {kept!r}. Use fit, or a new machine."
                 )
 
     def _told(
@@ -525,7 +534,7 @@ class ExtremeLearningMachine(Declared, ReadsTables, BaseEstimator):  # type: ign
         """Return what is known of the targets from here on, and the codes of labels or the numbers."""
         if not _classifies(self):
             if classes is not None:
-                raise ParameterError("classes are for task='classification'. Leave them out.")
+                raise ParameterError("classes are for task='classification'. Leave them out.", parameter="classes")
             numbers = as_measurements(y, n_rows)
             table = numbers.reshape(n_rows, -1)
             if known is None:

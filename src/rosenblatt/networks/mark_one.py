@@ -28,7 +28,7 @@ from rosenblatt.estimators._features import ReadsTables, predicting
 from rosenblatt.estimators._fitting import generator
 from rosenblatt.estimators._linear import READS_TABLES, warn_of_column
 from rosenblatt.estimators.perceptron import Perceptron
-from rosenblatt.exceptions import ParameterError, TrainingOverflowError
+from rosenblatt.exceptions import Given, ParameterError, TrainingOverflowError
 from rosenblatt.learning.stored_streams import require_names
 from rosenblatt.parameters import (
     Declared,
@@ -134,7 +134,7 @@ def image_shape_of(n_features: int, image_shape: Any) -> tuple[int, int]:
     height, width = image_shape
     if height * width != n_features:
         raise ParameterError(
-            f"image_shape={image_shape!r} has {height * width} pixels, but X has {n_features} features. "
+            Given("image_shape", image_shape) + f" has {height * width} pixels, but X has {n_features} features. "
             "Give the rows and columns of the images."
         )
     return height, width
@@ -189,7 +189,8 @@ class Wiring:
         n_wires = excitatory + inhibitory
         if n_wires > n_cells:
             raise ParameterError(
-                f"excitatory={excitatory} and inhibitory={inhibitory} are more wires than the retina's {n_cells} "
+                Given("excitatory", excitatory)
+                + f" and inhibitory={inhibitory} are more wires than the retina's {n_cells} "
                 "photocells. Lower them, or enlarge the retina."
             )
         n_bytes = n_units * (200 + 32 * n_wires + 9 * n_cells)  # lists, and a matrix as bytes and as floats
@@ -303,7 +304,7 @@ def _pair(name: str, value: Any) -> tuple[int, int]:
     try:
         rows, columns = value
     except (TypeError, ValueError):
-        raise ParameterError(f"{name}={value!r} must be a pair of integers: rows and columns.") from None
+        raise ParameterError(Given(name, value) + " must be a pair of integers: rows and columns.") from None
     return check_count(name, rows), check_count(name, columns)
 
 
@@ -311,10 +312,12 @@ def _exposure(name: str, value: Any) -> tuple[float, float]:
     try:
         dark, bright = value
     except (TypeError, ValueError):
-        raise ParameterError(f"{name}={value!r} must be None or a pair: a dark value and a bright one.") from None
+        raise ParameterError(
+            Given(name, value) + " must be None or a pair: a dark value and a bright one."
+        ) from None
     dark, bright = check_number(name, dark), check_number(name, bright)
     if dark == bright:
-        raise ParameterError(f"{name}={value!r} must be two different values, of dark and of bright.")
+        raise ParameterError(Given(name, value) + " must be two different values, of dark and of bright.")
     return dark, bright
 
 
@@ -555,7 +558,9 @@ class MarkOne(Declared, ReadsTables, ClassifierMixin, BaseEstimator):  # type: i
         for name, before in self._kept.items():
             now = getattr(self, name)
             if now is not before and not np.array_equal(now, before):  # shapes may be given as arrays
-                raise ParameterError(f"{name}={now!r} cannot continue from {before!r}. Use fit, or a new machine.")
+                raise ParameterError(
+                    Given(name, now) + f" cannot continue from {before!r}. Use fit, or a new machine."
+                )
         before = self._response.get_params()
         now = {name: getattr(self, name) for name in RESPONSE}
         changed = {name: value for name, value in now.items() if value is not before[name]}

@@ -18,7 +18,7 @@ from rosenblatt.estimators._fitting import (
     generator,
     require_same_classes,
 )
-from rosenblatt.exceptions import ParameterError, Remedy
+from rosenblatt.exceptions import Given, ParameterError, Remedy
 from rosenblatt.loops.order import Cyclic
 from rosenblatt.networks import base as shared
 from rosenblatt.networks.base import ReportedNetwork
@@ -175,7 +175,8 @@ class MultilayerPerceptron(ReportedNetwork):
         self._check_parameters()
         if isinstance(self.class_weight, str):
             raise ParameterError(
-                "class_weight='balanced' needs all rows, but partial_fit sees a chunk of them. Give the weights."
+                Given("class_weight", "balanced")
+                + " needs all rows, but partial_fit sees a chunk of them. Give the weights."
             )
         fitted = self.__sklearn_is_fitted__()
         examples = shared.read_examples(self, X, y, sample_weight, self._coding_of, self._known_classes(classes))
@@ -252,7 +253,8 @@ class MultilayerPerceptron(ReportedNetwork):
         super()._check_parameters()
         if self.loss == "cross_entropy" and self.output_activation is not None:
             raise ParameterError(
-                f"output_activation={self.output_activation!r} cannot be combined with loss='cross_entropy', "
+                Given("output_activation", self.output_activation)
+                + " cannot be combined with loss='cross_entropy', "
                 "whose outputs become probabilities by softmax. Leave it None."
             )
         self._sizes()
@@ -314,7 +316,9 @@ class MultilayerPerceptron(ReportedNetwork):
     def _known_classes(self, classes: ColumnLike | None) -> Any:
         if self.task == "regression":
             if classes is not None:
-                raise ParameterError("classes are for task='classification'; leave them out of a regression.")
+                raise ParameterError(
+                    "classes are for task='classification'; leave them out of a regression.", parameter="classes"
+                )
             return None
         known = self.__dict__.get("_classes")
         if classes is None:

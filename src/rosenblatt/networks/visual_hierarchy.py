@@ -10,7 +10,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from rosenblatt.codecs import StateSchema, require
 from rosenblatt.estimators._fitting import generator
-from rosenblatt.exceptions import ParameterError
+from rosenblatt.exceptions import Given, ParameterError
 from rosenblatt.networks import base as shared
 from rosenblatt.networks.base import NetworkEstimator
 from rosenblatt.networks.layers import Coding, GainControl, Layer, LogSquare, Network, ReLU, n_parameters, parts
@@ -160,7 +160,7 @@ class VisualHierarchy(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Network
         except TypeError:
             sizes = []
         if len(sizes) != 3:
-            raise ParameterError(f"sizes={self.sizes!r} must be three numbers of neurons, one a layer.")
+            raise ParameterError(Given("sizes", self.sizes) + " must be three numbers of neurons, one a layer.")
         return [check_count("sizes", size) for size in sizes]
 
     def _make_layers(self, n_features: int) -> tuple[Layer, ...]:

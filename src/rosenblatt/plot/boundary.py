@@ -271,11 +271,17 @@ def _hypothesis(model: Any, X: MatrixLike, y: ColumnLike, update: int | None, cl
         return model, classes
     trace = getattr(model, "trace_", model)
     if not isinstance(trace, Trace):
-        raise ParameterError(f"update is {update}, but {type(model).__name__} has no trace. Pass a trace.")
+        raise ParameterError(
+            f"update is {update}, but {type(model).__name__} has no trace. Pass a trace.",
+            parameter="update",
+            value=update,
+        )
     last = len(np.unique(trace.visit))
     k = last if update is None else update + (last + 1) * (update < 0)
     if not 0 <= k <= last:
-        raise ParameterError(f"update is {update}, but this run made {last} updates.")
+        raise ParameterError(
+            f"update is {update}, but this run made {last} updates.", parameter="update", value=update
+        )
     W, b = trace.path(X, y, at=[k])
     if np.ndim(b) > 1:
         raise LabelError(
@@ -293,7 +299,8 @@ def _is_line(model: Any) -> bool:
         if hasattr(model, "coef_") and hasattr(model, "intercept_"):
             return True
         raise ParameterError(
-            f"model is a {type(model).__name__}. Pass a fitted classifier, the trace of one, or a pair (w, b)."
+            f"model is a {type(model).__name__}. Pass a fitted classifier, the trace of one, or a pair (w, b).",
+            parameter="model",
         )
     return hasattr(model, "coef_") and np.shape(model.coef_)[0] == 1 == np.size(model.intercept_)
 

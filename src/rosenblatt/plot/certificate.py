@@ -392,7 +392,8 @@ def certificate(
         return _class_table(certificate, ax)
     if not isinstance(certificate, Answer):
         raise ParameterError(
-            f"certificate is a {type(certificate).__name__}; pass what rosenblatt.certify(X, y) returns"
+            f"certificate is a {type(certificate).__name__}; pass what rosenblatt.certify(X, y) returns",
+            parameter="certificate",
         )
     if isinstance(certificate, Undecided):
         raise UndecidedError(f"There is no proof to draw: {certificate.why}")
@@ -405,7 +406,10 @@ def certificate(
         names = own if feature_names is None else feature_names
         names = names or [f"$x_{j + 1}$" for j in range(evidence.n_features)]
         if len(names) != evidence.n_features:
-            raise ParameterError(f"feature_names has {len(names)} names for {evidence.n_features} features")
+            raise ParameterError(
+                f"feature_names has {len(names)} names for {evidence.n_features} features",
+                parameter="feature_names",
+            )
         names = [f"$y\\,${name}" for name in names] if evidence.mirrored else list(names)
         draw = draw_hulls if evidence.n_features == 2 else draw_strips
         return draw(style.axes(ax, (6.8, 4.4) if evidence.n_features == 2 else (6.8, 2.8)), evidence, names)

@@ -56,7 +56,7 @@ def neuron(
     if w.ndim != 1 or not 1 <= len(w) <= MOST_NODES:
         raise ShapeError(f"w has the shape {w.shape}; pass one vector of 1 to {MOST_NODES} weights.")
     if names is not None and len(names) != len(w):
-        raise ParameterError(f"names has {len(names)} names for {len(w)} weights.")
+        raise ParameterError(f"names has {len(names)} names for {len(w)} weights.", parameter="names")
     if x is not None and np.shape(x) != w.shape:
         raise ShapeError(f"x has the shape {np.shape(x)} but w has {w.shape}: they must agree.")
     named = [f"$x_{j + 1}$" for j in range(len(w))] if names is None else [style.plain(each) for each in names]
@@ -126,7 +126,7 @@ def network(model: Any, *, ax: Axes | None = None, names: Sequence[str] | None =
     if len(sizes) < 2 or min(sizes) < 1:
         raise ParameterError(f"The layers {sizes} are no network. Pass two or more positive numbers.")
     if names is not None and len(names) != len(sizes):
-        raise ParameterError(f"names has {len(names)} names for {len(sizes)} layers.")
+        raise ParameterError(f"names has {len(names)} names for {len(sizes)} layers.", parameter="names")
     below = names or ["input", *["hidden"] * (len(sizes) - 2), "output"]
     ax = style.axes(ax, (1.9 * len(sizes) + 0.6, 3.6))
     shown = [_shown(size) for size in sizes]

@@ -114,9 +114,13 @@ def tidy(ax: Axes, xlabel: str, ylabel: str) -> None:
 
 
 def legend_beside(ax: Axes) -> None:
-    """Put the legend to the right of the picture."""
-    look: dict[str, Any] = {"frameon": False, "fontsize": SMALL_FONT_POINTS, "labelspacing": 0.85}
-    ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1), **look)
+    """Put the legend to the right of the picture, or into it where another picture is there."""
+    look: dict[str, Any] = {"fontsize": SMALL_FONT_POINTS, "labelspacing": 0.85}
+    right = ax.get_position().x1
+    if any(other.get_position().x0 > right for other in ax.figure.axes):
+        ax.legend(loc="best", framealpha=0.9, **look)
+    else:
+        ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False, **look)
 
 
 def last_step(model: Any, X: Any = None) -> tuple[Any, Any]:

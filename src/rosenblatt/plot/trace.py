@@ -307,9 +307,15 @@ def animate(
     """
     place = Animation(path)
     if place.suffix not in (".gif", ".html", ".mp4"):
-        raise ParameterError(f"path is {os.fspath(path)!r}; its name must end in .gif, .mp4 or .html.")
+        raise ParameterError(
+            f"path is {os.fspath(path)!r}; its name must end in .gif, .mp4 or .html.", parameter="path"
+        )
     if frames < 2 or not fps > 0.0:
-        raise ParameterError(f"frames is {frames} and fps {fps}; there must be two frames, and fps above 0.")
+        raise ParameterError(
+            f"frames is {frames} and fps {fps}; there must be two frames, and fps above 0.",
+            parameter="frames",
+            value=frames,
+        )
     trace, X = style.last_step(trace, X)
     record = getattr(trace, "trace_", trace)
     if place.suffix == ".html":

@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.exceptions import DeviceError, NonFiniteError, TrainingOverflowError
+from rosenblatt.exceptions import DeviceError, NonFiniteError, Remedy, TrainingOverflowError
 from rosenblatt.loops._jit import inline, jit
 from rosenblatt.loops._vector import lanes_dots
 from rosenblatt.loops.dense import NARROW_LANES, WIDE_LANES, dot_narrow, dot_wide
 from rosenblatt.loops.layout import Order
 from rosenblatt.loops.rules import Rule
 from rosenblatt.loops.visits import correction
-from rosenblatt.probes.engine import Matrix, Plan, Problems, States, Visits, widen
+from rosenblatt.probes.engine import Matrix, Plan, Problems, Signs, States, Visits, widen
 from rosenblatt.rows.memory import require_memory
 from rosenblatt.stopping import stop_if_interrupted
 from rosenblatt.threads import Pool, allowed
@@ -223,7 +223,9 @@ class CpuEngine:
     def start(self, matrix: Matrix, problems: Problems, plan: Plan, begin: States | None = None) -> None:
         """Prepare training."""
         if matrix.on_device:
-            raise DeviceError("X lies in the memory of a GPU. Use device='cuda', or copy it to the host.")
+            raise DeviceError(
+                "X lies in the memory of a GPU. Use " + Remedy("device", "cuda") + ", or copy it to the host."
+            )
         k, d = problems.count, matrix.n_features
         self._matrix, self._problems, self._plan = matrix, problems, plan
         self._stride = -(-d // ALIGNED) * ALIGNED
@@ -237,6 +239,7 @@ class CpuEngine:
         self._left_out = (
             np.full(k, -1, np.int64) if problems.left_out is None else problems.left_out.astype(np.int64)
         )
+        self._idle = _idle_rows(problems, self._folds, self._left_out)
         if begin is not None:
             self._weights(self._w)[:], self._b[:] = begin.w[:, :-1], begin.w[:, -1]
             self._visits[:] = begin.visits
@@ -260,6 +263,7 @@ class CpuEngine:
             )  # fmt: skip
 
         self._walk(visit, active, order)
+        self._idle[slice(None) if order is None else order] = False  # they have been looked at
         self._w, self._b, self._u, self._v = w, b, u, v
         n = self._matrix.n_rows if order is None else len(order)
         self._visits[active] += n
@@ -310,11 +314,23 @@ class CpuEngine:
         with Pool(threads) as pool:
             for X, rows, places in self._stretches(order, len(active), pool):
                 stop_if_interrupted()
+                self._check_idle(X, rows, places)
                 parts = [(group, X, rows, places, before) for group in groups]
                 for at, problem in pool.ordered(visit, parts):
                     if at >= 0:
                         raise self._bad_score(X, int(rows[at]), int(places[at]), problem)
                 before += len(rows)
+
+    def _check_idle(self, X: NDArray[Any], rows: Visits, places: Visits) -> None:
+        """Require that rows are finite that no problem scores, as those that are scored."""
+        idle = np.flatnonzero(self._idle[rows])
+        size = max(1, READ_BYTES // (X.shape[1] * X.itemsize))
+        for first in range(0, len(idle), size):
+            some = idle[first : first + size]
+            finite = np.isfinite(X[places[some]]).all(axis=1)
+            if not finite.all():
+                bad = some[np.argmin(finite)]
+                raise self._bad_score(X, int(rows[bad]), int(places[bad]), -1)
 
     def _stretches(
         self, order: Visits | None, n_problems: int, pool: Pool
@@ -351,6 +367,17 @@ class CpuEngine:
         return TrainingOverflowError(
             f"The score of row {row} in problem {problem} exceeds the largest float. Scale the features down."
         )
+
+
+def _idle_rows(problems: Problems, fold: Signs, left_out: Ints) -> NDArray[np.bool_]:
+    """Return which rows no problem visits in training."""
+    idle: NDArray[np.bool_] = np.logical_not(problems.labels.any(axis=1))
+    for each in np.unique(fold).tolist():
+        columns = np.unique(problems.column[left_out != each])
+        if len(columns) < problems.labels.shape[1]:
+            rows = np.flatnonzero(fold == each)
+            idle[rows] = np.logical_not(problems.labels[np.ix_(rows, columns)].any(axis=1))
+    return idle
 
 
 def _aligned(count: int) -> Floats:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Callable
 from contextlib import closing
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from rosenblatt.exceptions import DeviceError
+from rosenblatt.exceptions import DeviceError, Message
 from rosenblatt.probes.engine import Engine
 from rosenblatt.rooms import find
 
@@ -26,9 +27,7 @@ def open_engine(device: str) -> Engine:
     return CpuEngine()
 
 
-def with_engine(
-    device: str, use: Callable[[Engine], R], otherwise: Callable[[], R] | None = None, stacklevel: int = 4
-) -> R:
+def with_engine(device: str, use: Callable[[Engine], R], otherwise: Callable[[], R] | None = None) -> R:
     """Call `use` with an engine, and close it; "auto" is the GPU, or where it cannot be used the CPU.
 
     Training that a GPU has begun and cannot end is begun anew on the CPU. Each reason is said once. `otherwise`,
@@ -41,8 +40,17 @@ def with_engine(
         except DeviceError as error:
             if str(error) not in _told:
                 _told.add(str(error))
-                warnings.warn(f"{error} Meanwhile the CPU is used.", stacklevel=stacklevel)
+                told: Any = Message(error.args[0]) + " Meanwhile the CPU is used."
+                warnings.warn(told, stacklevel=_users_level())
     if otherwise is not None and device != "cuda":
         return otherwise()
     with closing(open_engine("cuda" if device == "cuda" else "cpu")) as engine:
         return use(engine)
+
+
+def _users_level() -> int:
+    """Return how many frames there are from the caller to the first one that is not of this package."""
+    level, frame = 0, inspect.currentframe()
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "rosenblatt":
+        level, frame = level + 1, frame.f_back
+    return level

@@ -13,10 +13,11 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.exceptions import Remedy
 from rosenblatt.loops.rules import Rule
 from rosenblatt.typing import Floats, Ints
 
-__all__ = ["KINDS", "Engine", "Matrix", "Plan", "Problems", "States", "widen"]
+__all__ = ["KINDS", "ON_CPU", "Engine", "Matrix", "Plan", "Problems", "States", "widen"]
 
 Visits: TypeAlias = NDArray[np.uint64]
 Signs: TypeAlias = NDArray[np.int8]
@@ -29,6 +30,9 @@ KINDS = {
     "uint8": np.uint8,
 }
 """The kinds of values that engines read, and the numpy type that holds them: bfloat16 as its 16 bits."""
+
+ON_CPU = Remedy("device", "cpu")
+"""The way out of what no GPU does."""
 
 
 def widen(values: NDArray[Any], kind: str) -> NDArray[Any]:
@@ -232,6 +236,7 @@ class Engine(Protocol):
         `order` holds the row of each visit; None is 0, 1, …. All active problems have made as many visits before.
         The pass is whole or not made at all: after an error or Ctrl-C, `states` are those before it. A row whose
         score is not finite raises `NonFiniteError` that names it, or `TrainingOverflowError` if the row is finite.
+        A row that is not finite raises this even if it is in no problem, as a row of weight 0 does.
         """
 
     def states(self) -> States:
@@ -241,7 +246,8 @@ class Engine(Protocol):
         """Return how many of the rows that judge a problem it predicts right, of all rows or of some.
 
         `hypothesis` has a row of weights for each problem, and `Problems.judged` says which rows judge it. The
-        score is the one that training computes, and a score of 0 predicts −1.
+        score is the one that training computes, and a score of 0 predicts −1. One that is not finite raises as in
+        training.
         """
 
     def close(self) -> None:

@@ -20,21 +20,18 @@ from rosenblatt.loops.layout import Log
 from rosenblatt.loops.rules import Rule
 from rosenblatt.probes import engine as engines
 from rosenblatt.probes.devices import with_engine
-from rosenblatt.probes.engine import KINDS, Engine, Matrix, Problems, Signs, States, Visits
+from rosenblatt.probes.engine import KINDS, ON_CPU, Engine, Matrix, Problems, Signs, States, Visits
 from rosenblatt.rows.batch import Batch
 from rosenblatt.rows.memory import require_memory
 from rosenblatt.tables.blocks import Blocks
 from rosenblatt.typing import Floats
-
-USER = 6
-"""The frames from a warning of `with_engine` to who called `fit`."""
 
 
 def _refuse(*refusals: tuple[object, str]) -> None:
     """Raise an error for the first thing that is asked for and that no GPU does."""
     for asked, what in refusals:
         if asked:
-            raise DeviceError(f"A GPU trains no {what}. Use device='cpu'.")
+            raise DeviceError(f"A GPU trains no {what}. Use " + ON_CPU + ".")
 
 
 class _Machines:
@@ -70,7 +67,7 @@ class _Machines:
 
 
 def _room(n_rows: int, n_machines: int) -> Signs:
-    require_memory("The sides of all rows", n_rows * n_machines, "Use device='cpu'.")
+    require_memory("The sides of all rows", n_rows * n_machines, "Use " + ON_CPU + ".")
     return np.full((n_rows, n_machines), -1, np.int8)
 
 
@@ -100,11 +97,16 @@ class _SetsFit(VectorFit):
         yield stretch, float(len(stretch.log.at))
 
 
-def fit_sets(device: str, plan: VectorPlan, start: State) -> VectorRun:
-    """Train a hyperplane for each label."""
-    return with_engine(
-        device, lambda engine: _SetsFit(plan, start, engine).run(), VectorFit(plan, start).run, USER
-    )
+def fit_sets(
+    device: str, plan: VectorPlan, start: State, keeper: object, otherwise: Callable[[], VectorRun]
+) -> VectorRun:
+    """Train a hyperplane for each label; `otherwise` trains them on the CPU."""
+
+    def train(engine: Engine) -> VectorRun:
+        _refuse((keeper is not None, "runs with a checkpoint"))
+        return _SetsFit(plan, start, engine).run()
+
+    return with_engine(device, train, otherwise)
 
 
 # Classes
@@ -162,8 +164,8 @@ def fit_machines(
         )
         assert whole is not None, "it was refused"
         _refuse((not isinstance(whole.rows, np.ndarray), "sparse rows"))
-        require_memory("The sides of all rows", whole.n_rows * plan.scheme.n_machines, "Use device='cpu'.")
+        require_memory("The sides of all rows", whole.n_rows * plan.scheme.n_machines, "Use " + ON_CPU + ".")
         counted = replace(plan, trace=plan.trace and "counts", most_mistakes=None)
         return PerceptronFit(_EngineVisitor(whole, counted, start.copy(), engine), start).run()
 
-    return with_engine(device, train, otherwise, USER)
+    return with_engine(device, train, otherwise)

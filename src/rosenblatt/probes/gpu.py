@@ -22,34 +22,34 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rosenblatt.exceptions import DeviceError, NonFiniteError, TrainingOverflowError
-from rosenblatt.probes.engine import KINDS, Matrix, Plan, Problems, States
+from rosenblatt.probes.engine import KINDS, ON_CPU, Matrix, Plan, Problems, States
 from rosenblatt.stopping import stop_if_interrupted
 from rosenblatt.typing import Floats, Ints
 
 __all__ = ["GpuEngine", "Shape", "require_gpu"]
 
-BLOCK = 256  # rows whose mistakes are known only after a walk; `B` of the kernels
-GROUP = 16_384  # rows that are widened at a time, and launched as one graph
-CHUNKS = BLOCK // 32
-WORKSPACE = 32 << 20  # bytes of cuBLAS for each stream
-OVERHEAD = 512 << 20  # bytes that compiled kernels, graphs and cuBLAS take besides
-SPARE = 0.95  # of the free memory is used at most
+BLOCK_ROWS = 256  # rows whose mistakes are known only after a walk; `B` of the kernels
+GROUP_ROWS = 16_384  # rows that are widened at a time, and launched as one graph
+BLOCK_CHUNKS = BLOCK_ROWS // 32
+WORKSPACE_BYTES = 32 << 20  # bytes of cuBLAS for each stream
+OVERHEAD_BYTES = 512 << 20  # bytes that compiled kernels, graphs and cuBLAS take besides
+USED_SHARE = 0.95  # of the free memory is used at most
 EXACT_VISITS = 2**29  # so many visits times a float32 value need no rounding
 LARGEST_WHOLE = 2.0**52
-MOST_GROUPS = 4
-URGENT = -5  # the priority of what decides rows, above that of what prepares the next ones
-MOST_REST = 0.8  # problems lie side by side anew when more than a fifth have ended
-FEW = 2  # problems that are scored without cuBLAS
-STAGES, DEPTH, PITCH = 3, 32, 4  # of `update_tiles`
-BYTES_OF_A_PROBLEM = 32 * 8 + (BLOCK + BLOCK // 4) * 8 + 16  # `Shared` of `walk`
-BYTES_OF_WALK = BLOCK * 64 * 4 + BLOCK * 8 + CHUNKS * 8  # besides
-MOST_SHARED = 227 << 10  # bytes of shared memory of a block, on the GPU that shapes were measured on
-SHARED_MEMORY = 97  # the attribute of a GPU: bytes of shared memory that a block may ask for
-NEVER = 2**62
+MOST_PROBLEM_GROUPS = 4
+URGENT_PRIORITY = -5  # the priority of what decides rows, above that of what prepares the next ones
+LEAST_ACTIVE_SHARE = 0.8  # problems lie side by side anew when more than a fifth have ended
+FEW_PROBLEMS = 2  # problems that are scored without cuBLAS
+TILE_STAGES, TILE_DEPTH, TILE_PITCH = 3, 32, 4  # of `update_tiles`
+BYTES_OF_A_PROBLEM = 32 * 8 + (BLOCK_ROWS + BLOCK_ROWS // 4) * 8 + 16  # `Shared` of `walk`
+BYTES_OF_WALK = BLOCK_ROWS * 64 * 4 + BLOCK_ROWS * 8 + BLOCK_CHUNKS * 8  # besides
+MEASURED_SHARED_BYTES = 227 << 10  # bytes of shared memory of a block, on the GPU that shapes were measured on
+SHARED_MEMORY_ATTRIBUTE = 97  # the attribute of a GPU: bytes of shared memory that a block may ask for
+NEVER_VISIT = 2**62
 LEAST_CAPABILITY = 80  # 8.0: the kernels copy by `cp.async`
 INSTALL = (
     "Install it with its parts of CUDA: pip install 'cupy-cuda13x[ctk]', or 'cupy-cuda12x[ctk]' for an older "
-    "driver. Or use device='cpu'."
+    "driver. Or use " + ON_CPU + "."
 )
 ERRORS_OF_CUDA = {
     "CUDARuntimeError",
@@ -59,7 +59,7 @@ ERRORS_OF_CUDA = {
     "NVRTCError",
     "_BlasError",
 }
-NOT_READY = 600  # of CUDA, about work that goes on
+NOT_READY_STATUS = 600  # of CUDA, about work that goes on
 MULTIPROCESSORS = 132  # of the GPU that shapes were measured on
 
 
@@ -72,9 +72,9 @@ class Shape(NamedTuple):
     tile: tuple[int, int, int, int] | None  # of `update_tiles`: PW, FW, MT, NT
 
     @classmethod
-    def of(cls, k: int, shared: int = MOST_SHARED) -> Shape:
+    def of(cls, k: int, shared: int = MEASURED_SHARED_BYTES) -> Shape:
         """Return what was fastest for k problems, of what fits into the shared memory of a block."""
-        groups = 1 if k < 768 else 2 if k < 2048 else MOST_GROUPS
+        groups = 1 if k < 768 else 2 if k < 2048 else MOST_PROBLEM_GROUPS
         warps = 8 if k <= 132 else 4 if k <= 528 else 2 if k <= 1056 else 1
         problems = min(16 // warps, -(-k // MULTIPROCESSORS), (shared - BYTES_OF_WALK) // BYTES_OF_A_PROBLEM)
         tiles = {16: (1, 4, 1, 1), 256: (4, 2, 1, 2), 1056: (4, 2, 2, 4)}
@@ -96,7 +96,7 @@ def _cupy() -> Any:
     except Exception as error:
         missing = isinstance(error, ModuleNotFoundError) and error.name == "cupy"
         fault = "is not installed" if missing else f"cannot be loaded ({_line(error)})"
-        raise DeviceError(f"The GPU engine needs CuPy, which {fault}. {INSTALL}") from error
+        raise DeviceError(f"The GPU engine needs CuPy, which {fault}. " + INSTALL) from error
 
 
 def _line(error: Exception) -> str:
@@ -112,13 +112,14 @@ def require_gpu(device: int = 0) -> str:
         name = cupy.cuda.runtime.getDeviceProperties(device)["name"].decode() if device < count else ""
         capability = int(cupy.cuda.Device(device).compute_capability) if name else 0
     except cupy.cuda.runtime.CUDARuntimeError as error:
-        raise DeviceError(f"No NVIDIA GPU can be used: {error}. Use device='cpu'.") from error
+        raise DeviceError(f"No NVIDIA GPU can be used: {error}. Use " + ON_CPU + ".") from error
     if not name:
-        raise DeviceError(f"There is no NVIDIA GPU number {device}: {count} were found. Use device='cpu'.")
+        raise DeviceError(f"There is no NVIDIA GPU number {device}: {count} were found. Use " + ON_CPU + ".")
     if capability < LEAST_CAPABILITY:
         raise DeviceError(
             f"The GPU {name} has compute capability {capability / 10}, and the GPU engine needs 8.0 or more. Use "
-            "device='cpu'."
+            + ON_CPU
+            + "."
         )
     return str(name)
 
@@ -133,15 +134,16 @@ def _told(what: str) -> Iterator[None]:
         if kind == "OutOfMemoryError" or "MemoryAllocation" in str(error) or "ALLOC_FAILED" in str(error):
             raise DeviceError(
                 f"The memory of the GPU ran out while {what}; another program may use it. Try again, train fewer "
-                "problems at a time, or use device='cpu'."
+                "problems at a time, or use " + ON_CPU + "."
             ) from error
         if kind in ERRORS_OF_CUDA:
             raise DeviceError(
                 f"The GPU failed while {what}: {error}. Start Python anew to use the GPU again, or use "
-                "device='cpu'."
+                + ON_CPU
+                + "."
             ) from error
         if isinstance(error, ImportError | OSError) or (kind == "RuntimeError" and _of_parts(str(error))):
-            raise DeviceError(f"CuPy lacks a part of CUDA ({_line(error)}). {INSTALL}") from error
+            raise DeviceError(f"CuPy lacks a part of CUDA ({_line(error)}). " + INSTALL) from error
         raise
 
 
@@ -165,9 +167,9 @@ class _Blas:
         lib = _cublas()
         self._handle, self._lib = ctypes.c_void_p(), lib
         self._check(lib.cublasCreate_v2(ctypes.byref(self._handle)))
-        self._workspace = cupy.empty(WORKSPACE, np.uint8)
+        self._workspace = cupy.empty(WORKSPACE_BYTES, np.uint8)
         self._check(lib.cublasSetStream_v2(self._handle, ctypes.c_void_p(stream.ptr)))
-        pointer, size = ctypes.c_void_p(self._workspace.data.ptr), ctypes.c_size_t(WORKSPACE)
+        pointer, size = ctypes.c_void_p(self._workspace.data.ptr), ctypes.c_size_t(WORKSPACE_BYTES)
         self._check(lib.cublasSetWorkspace_v2(self._handle, pointer, size))
 
     def score(self, x: int, w: int, out: int, shape: tuple[int, int, int], pitch: int) -> None:
@@ -220,7 +222,7 @@ def _cublas() -> Any:
     for path in paths:
         with suppress(OSError):
             return ctypes.CDLL(path)
-    raise DeviceError(f"cuBLAS was not found. {INSTALL}")
+    raise DeviceError("cuBLAS was not found. " + INSTALL)
 
 
 class _Kernels:
@@ -332,17 +334,22 @@ class GpuEngine:
         if type(rule).__name__ != "Rule" or not {rule.tie_plus, rule.tie_minus} <= {0.0, 1.0}:
             raise DeviceError(
                 "The GPU trains the perceptron's rule with whole steps; half steps on ties, uneven margins and "
-                "other rules run with device='cpu'."
+                "other rules run with " + ON_CPU + "."
+            )
+        if begin is not None and rule.beta == 0.0 and begin.w[:, -1].any():
+            raise DeviceError(
+                "The training starts with a bias and has no bias step (fit_intercept=False). The proof of the GPU "
+                "needs a bias of 0 there. Start from one, or use " + ON_CPU + "."
             )
         self.close()
         self._matrix, self._problems, self._plan = matrix, problems, plan
         self._rows, self._d, self._k = matrix.n_rows, matrix.n_features, problems.count
         self._pitch = -(-self._d // 64) * 64
-        self._group = min(GROUP, -(-self._rows // BLOCK) * BLOCK)
+        self._group = min(GROUP_ROWS, -(-self._rows // BLOCK_ROWS) * BLOCK_ROWS)
         self._kept, self._made = 0, [np.zeros(self._k, np.int64)] * 2
         self._negative_zero, self._starts_whole = False, True
         with self._working("preparing the training"):
-            self._shared = self._cupy.cuda.runtime.deviceGetAttribute(SHARED_MEMORY, self._device)
+            self._shared = self._cupy.cuda.runtime.deviceGetAttribute(SHARED_MEMORY_ATTRIBUTE, self._device)
             self._resident = self._plan_memory()
             self._allocate()
             self._put_rows()
@@ -362,7 +369,7 @@ class GpuEngine:
 
     def _rooms(self, resident: bool) -> dict[str, tuple[tuple[int, ...], Any]]:
         """Return the shape and type of everything that is kept on the GPU, by name."""
-        k, d, group, blocks = self._k, self._pitch, self._group, self._group // BLOCK
+        k, d, group, blocks = self._k, self._pitch, self._group, self._group // BLOCK_ROWS
         problems, real, word = self._problems, np.float64, np.uint32
         rooms: dict[str, tuple[tuple[int, ...], Any]] = {}
         for a in "01":  # while one group of rows is trained on, the next one is prepared
@@ -372,7 +379,7 @@ class GpuEngine:
                 "inverse" + a: ((group,), real),
                 "step" + a: ((group,), real),
                 "clock" + a: ((1,), real),
-                "far" + a: ((blocks, BLOCK + 1, BLOCK), np.int32),
+                "far" + a: ((blocks, BLOCK_ROWS + 1, BLOCK_ROWS), np.int32),
                 "near" + a: ((group, 64), np.int32),
                 "shift" + a: ((blocks,), np.int32),
                 "drift" + a: ((blocks,), real),
@@ -386,9 +393,9 @@ class GpuEngine:
         for name in ("W", "bias", "potential", *sums):
             rooms[name] = rooms["kept " + name + "0"] = rooms["kept " + name + "1"] = (shapes[name], real)
         rooms |= {
-            "gram": ((blocks, BLOCK, BLOCK), real),
-            "S": ((k, BLOCK), real),
-            "made": ((k, CHUNKS), word),
+            "gram": ((blocks, BLOCK_ROWS, BLOCK_ROWS), real),
+            "S": ((k, BLOCK_ROWS), real),
+            "made": ((k, BLOCK_CHUNKS), word),
             "mistakes": ((k,), word),
             "exacts": ((k,), word),
             "seen": ((k,), word),
@@ -407,13 +414,14 @@ class GpuEngine:
 
     def _plan_memory(self) -> bool:
         """Return whether X is kept on the GPU; raise if there is not enough memory either way."""
-        free = int(self._cupy.cuda.runtime.memGetInfo()[0] * SPARE)
+        free = int(self._cupy.cuda.runtime.memGetInfo()[0] * USED_SHARE)
         need = {True: 0, False: 0}
         for resident in need:
             sizes = (
                 int(np.prod(shape)) * np.dtype(kind).itemsize for shape, kind in self._rooms(resident).values()
             )
-            need[resident] = sum(sizes) + (MOST_GROUPS + 2) * WORKSPACE + OVERHEAD
+            copied = 8 * self._k * (self._d + 1)  # weights on their way to the GPU, to begin with or to be judged
+            need[resident] = sum(sizes) + copied + (MOST_PROBLEM_GROUPS + 2) * WORKSPACE_BYTES + OVERHEAD_BYTES
         if self._matrix.on_device or (need[True] <= free and self._wanted is not False):
             least, resident = need[True], True
         else:
@@ -423,7 +431,7 @@ class GpuEngine:
             raise DeviceError(
                 f"Training {self._k} problems on {self._rows} rows of {self._d} features needs {least / gib:.1f} "
                 f"GiB of the GPU's memory, and {free / gib:.1f} GiB are free. Train fewer problems at a time, or "
-                "use device='cpu'."
+                "use " + ON_CPU + "."
             )
         return resident
 
@@ -435,7 +443,9 @@ class GpuEngine:
             if name in self._all:
                 self._all[name].set(np.ascontiguousarray(getattr(problems, name), self._all[name].dtype))
         self._main, self._side = cupy.cuda.Stream(non_blocking=True), cupy.cuda.Stream(non_blocking=True)
-        self._streams = [cupy.cuda.Stream(non_blocking=True, priority=URGENT) for _ in range(MOST_GROUPS)]
+        self._streams = [
+            cupy.cuda.Stream(non_blocking=True, priority=URGENT_PRIORITY) for _ in range(MOST_PROBLEM_GROUPS)
+        ]
         self._blas = [_Blas(cupy, stream) for stream in (self._side, *self._streams)]
         self._done = [cupy.cuda.Event(disable_timing=True) for _ in "01"]
         self._ready = [cupy.cuda.Event(disable_timing=True) for _ in "01"]
@@ -456,8 +466,8 @@ class GpuEngine:
             parts = [self._on_device(part) for part in matrix.parts]
         elif self._resident:
             for first, part in zip(starts.tolist(), matrix.parts, strict=True):
-                for i in range(0, len(part), GROUP):
-                    rows = np.ascontiguousarray(part[i : i + GROUP])
+                for i in range(0, len(part), GROUP_ROWS):
+                    rows = np.ascontiguousarray(part[i : i + GROUP_ROWS])
                     self._all["rows"][first + i : first + i + len(rows)].set(rows)
             parts, starts = [self._all["rows"]], starts[:1]
         else:
@@ -469,8 +479,9 @@ class GpuEngine:
     def _on_device(self, part: Any) -> Any:
         """Return rows that lie on a GPU as an array of CuPy, without a copy."""
         cupy = self._cupy
+        part = part.detach() if hasattr(part, "detach") else part  # a tensor of torch
         if self._matrix.kind == "bfloat16" and type(part).__module__.split(".")[0] == "torch":
-            part = part.view(import_module(type(part).__module__).int16)  # the same bits
+            part = part.view(import_module("torch").int16)  # the same bits
         array = cupy.asarray(part) if hasattr(part, "__cuda_array_interface__") else cupy.from_dlpack(part)
         if array.device.id != self._device:
             raise DeviceError(f"X lies on GPU {array.device.id}, and training is to run on GPU {self._device}.")
@@ -518,7 +529,11 @@ class GpuEngine:
     def _take(self, active: Ints) -> _Crew:
         """Gather the weights of the active problems, unless they lie side by side already."""
         crew, self._crew = self._crew, None  # until they are those of a whole pass again
-        if crew is None or len(active) < MOST_REST * crew.count or not np.isin(active, crew.members).all():
+        if (
+            crew is None
+            or len(active) < LEAST_ACTIVE_SHARE * crew.count
+            or not np.isin(active, crew.members).all()
+        ):
             crew = _Crew(active, self._shared)
             self._gather(crew)
         column = np.where(np.isin(crew.members, active), self._problems.column[crew.members], -1)
@@ -597,7 +612,7 @@ class GpuEngine:
         everything = self._all
         for name in ("mistakes", "exacts", "seen"):
             everything[name].fill(0)
-        everything["broken"].fill(NEVER)
+        everything["broken"].fill(NEVER_VISIT)
         self._cupy.cuda.Device().synchronize()
         for s, at in enumerate(range(first, n, self._group)):
             stop_if_interrupted()
@@ -621,7 +636,7 @@ class GpuEngine:
         mine = {name[:-1]: array for name, array in everything.items() if name[-1] == str(a)}
         if not self._resident:
             self._fetch(a, first, min(n, first + rows), order)
-        parts, blocks, at = everything["parts"], rows // BLOCK, (np.int64(first), np.int64(n))
+        parts, blocks, at = everything["parts"], rows // BLOCK_ROWS, (np.int64(first), np.int64(n))
         measures = [mine[name] for name in ("norm", "inverse", "step")]
         with self._side:
             where = (_at(parts, 0 if self._resident else a), everything["starts"], len(everything["starts"]))
@@ -635,7 +650,7 @@ class GpuEngine:
             if judge:
                 return
             self._blas[0].gram(
-                mine["X"].data.ptr, everything["gram"].data.ptr, BLOCK, self._d, self._pitch, blocks
+                mine["X"].data.ptr, everything["gram"].data.ptr, BLOCK_ROWS, self._d, self._pitch, blocks
             )
             fixed = [mine[name] for name in ("far", "near", "shift", "drift")]
             kernels.run("quantise", (16 * blocks,), 256, everything["gram"], *fixed, *measures, float(rule.beta))
@@ -678,7 +693,7 @@ class GpuEngine:
             self._cupy.cuda.Device().synchronize()
             self._main.begin_capture()
             try:
-                self._blocks(kernels, crew.count, shape, tiles, a, self._group // BLOCK)
+                self._blocks(kernels, crew.count, shape, tiles, a, self._group // BLOCK_ROWS)
             except BaseException:
                 with suppress(Exception):  # of a graph that is cut short
                     self._main.end_capture()
@@ -713,7 +728,7 @@ class GpuEngine:
     ) -> None:
         """Score, walk and update the problems of a span on one block; None for `tiles` judges alone."""
         (p, count, k), judge = span, tiles is None
-        rule, d, pitch, row, everything = self._plan.rule, self._d, self._pitch, block * BLOCK, self._all
+        rule, d, pitch, row, everything = self._plan.rule, self._d, self._pitch, block * BLOCK_ROWS, self._all
 
         def mine(name: str, width: int = 1) -> Any:
             return _at(everything[name + str(a)], row * width)
@@ -724,55 +739,62 @@ class GpuEngine:
         by_block = [_at(everything[name + str(a)], block) for name in ("shift", "drift")]
         words = [_at(everything[name + str(a)], row // 32 * k + p) for name in ("up", "in")]
         x, beta, clock = mine("X", pitch), float(rule.beta), everything["clock" + str(a)]
-        far = _at(everything["far" + str(a)], block * (BLOCK + 1) * BLOCK)
+        far = _at(everything["far" + str(a)], block * (BLOCK_ROWS + 1) * BLOCK_ROWS)
         ties = (1, 0, 0.0) if judge else (int(rule.tie_plus), int(rule.tie_minus), float(rule.margin))
         with stream:
-            if count <= FEW:
-                kernels.run("score_few", (BLOCK // 8,), 256, of("W", pitch), x, of("S", BLOCK), count, d, pitch)
+            if count <= FEW_PROBLEMS:
+                kernels.run(
+                    "score_few", (BLOCK_ROWS // 8,), 256, of("W", pitch), x, of("S", BLOCK_ROWS), count, d, pitch
+                )
             else:
-                blas.score(int(x), int(of("W", pitch)), int(of("S", BLOCK)), (BLOCK, count, d), pitch)
+                blas.score(int(x), int(of("W", pitch)), int(of("S", BLOCK_ROWS)), (BLOCK_ROWS, count, d), pitch)
             gram = (far, mine("near", 64), *by_block, mine("norm"), mine("inverse"), mine("step"))
             weights = (x, of("W", pitch), of("bias"), of("potential"))
-            counts = (of("made", CHUNKS), of("mistakes"), of("exacts"))
+            counts = (of("made", BLOCK_CHUNKS), of("mistakes"), of("exacts"))
             when = (clock, block, _at(everything["broken"], 1))
             decide = (beta, ties[2], *ties[:2], error_factor(d))
             kernels.run(
                 "walk",
                 (-(-count // shape.problems),),
                 max(128, 32 * shape.warps * shape.problems),
-                *(of("S", BLOCK), *words, k, *gram, *weights, *counts, *when, *decide, count, d, pitch),
+                *(of("S", BLOCK_ROWS), *words, k, *gram, *weights, *counts, *when, *decide, count, d, pitch),
                 memory=BYTES_OF_WALK + shape.problems * BYTES_OF_A_PROBLEM,
             )
             if judge:
                 return
             moved = (of("W", pitch), of("U", pitch), of("bias"), of("bias_sum"), x)
-            mistakes = (of("made", CHUNKS), words[0], k, mine("step"), beta, clock, block, count, pitch)
+            mistakes = (of("made", BLOCK_CHUNKS), words[0], k, mine("step"), beta, clock, block, count, pitch)
             if tiles and shape.tile is not None:
                 pw, fw, mt, nt = shape.tile
                 grid = (-(-pitch // (8 * nt * fw)) + 1, -(-count // (16 * mt * pw)))
-                memory = STAGES * DEPTH * (8 * nt * fw + PITCH) * 8
+                memory = TILE_STAGES * TILE_DEPTH * (8 * nt * fw + TILE_PITCH) * 8
                 kernels.run("update_tiles", grid, 32 * pw * fw, *moved, *mistakes, memory=memory)
             else:
                 kernels.run("update", (-(-pitch // 64) + 1, -(-count // 4)), 128, *moved, *mistakes)
 
     def _check(self, order: Any | None, visits: int) -> None:
         """Raise if a row or a score was not finite; what is kept is the last pass."""
+        score = self._broken_score(order)
+        sound = all(
+            bool(self._cupy.isfinite(self._all[name]).all()) for name in self._names() if name != "potential"
+        )
+        if score < NEVER_VISIT or not sound:
+            after = score if score < NEVER_VISIT else visits + self._rows
+            raise TrainingOverflowError(
+                f"Training overflowed: a score, weight or squared length exceeds the largest float after {after} "
+                "visits, although X is finite. Scale the features down, or lower eta0 or the weights."
+            )
+
+    def _broken_score(self, order: Any | None) -> int:
+        """Return the first visit whose score was not finite, or `NEVER_VISIT`; raise if a row was not finite."""
         row, score = self._all["broken"].get().tolist()
-        if row < NEVER:
+        if row < NEVER_VISIT:
             at = row if order is None else int(order[row])
             raise NonFiniteError(
                 f"Row {at} of X has a value that is NaN or infinite. Impute such values or drop their rows.",
                 row=at,
             )
-        sound = all(
-            bool(self._cupy.isfinite(self._all[name]).all()) for name in self._names() if name != "potential"
-        )
-        if score < NEVER or not sound:
-            after = score if score < NEVER else visits + self._rows
-            raise TrainingOverflowError(
-                f"Training overflowed: a score, weight or squared length exceeds the largest float after {after} "
-                "visits, although X is finite. Scale the features down, or lower eta0 or the weights."
-            )
+        return int(score)
 
     # After it
 
@@ -803,12 +825,17 @@ class GpuEngine:
             shape = self._shape or crew.shape
             flags = self._flags(0) | {"WHOLE": 0, "JUDGE": 1, "AVERAGE": 0}
             kernels = _kernels(self._device, _macros(flags, shape))
-            group = self._group // BLOCK
+            group = self._group // BLOCK_ROWS
 
             def judge(a: int) -> None:
                 self._blocks(kernels, self._k, shape, None, a, group)
 
             self._sweep(kernels, self._k, None, 0, last, judge, first, judge=True)
+            score = self._broken_score(None)
+            if score < NEVER_VISIT:
+                raise TrainingOverflowError(
+                    f"The score of row {score} exceeds the largest float. Scale the features down.", row=score
+                )
             wrong, seen = (self._all[name].get().astype(np.int64) for name in ("mistakes", "seen"))
         right: Ints = seen - wrong
         return right
@@ -836,11 +863,14 @@ def error_factor(d: int) -> float:
     >>> error_factor(1024) < 1e-12
     True
     """
-    return 1.01 * 2.0**-53 * (4 * (d + BLOCK) + 64)
+    return 1.01 * 2.0**-53 * (4 * (d + BLOCK_ROWS) + 64)
 
 
 def _potential(w: Floats, beta: float) -> Floats:
-    """Return a bound of |w|² + b² / β for each problem, from which the norm follows; see the page."""
+    """Return a bound of |w|² + b² / β for each problem, from which the norm follows; see the page.
+
+    With β = 0 it is |w|² + b². Training starts with b = 0 there; hypotheses that are judged may have any bias.
+    """
     with np.errstate(over="ignore"):
         squares = (w[:, :-1] ** 2).sum(axis=1) + w[:, -1] ** 2 / (beta or 1.0)
     potential: Floats = squares * (1.0 + 1e-12 + 1e-15 * w.shape[1]) + 1e-300
@@ -850,7 +880,7 @@ def _potential(w: Floats, beta: float) -> Floats:
 def _wait(event: Any) -> None:
     """Wait for work on the GPU, or Ctrl-C; `Event.done` of CuPy is False for ever once the GPU is lost."""
     runtime = _cupy().cuda.runtime
-    while (status := runtime.eventQuery(event.ptr)) == NOT_READY:
+    while (status := runtime.eventQuery(event.ptr)) == NOT_READY_STATUS:
         stop_if_interrupted()
         time.sleep(5e-5)
     if status:

@@ -299,7 +299,8 @@ walk(const double* S, const u32* up_words, const u32* in_words, int stride, cons
 #pragma unroll 1
   for (int q = 0; q < NB; q++) {
     if (fresh && chunk < NB) {  // a new chunk to own: its scores by the weights at the start of the block
-      z = __double2ll_rn((next + b) * (unit * inverse[32 * chunk + lane]));
+      const double scaled = (next + b) * (unit * inverse[32 * chunk + lane]);
+      z = !JUDGE || scaled - scaled == 0.0 ? __double2ll_rn(scaled) : 0;  // in training all of such a block is in doubt
       fresh = false;
       if (chunk + WARPS < NB) next = S[at + 32 * (chunk + WARPS)];
     }
@@ -393,7 +394,7 @@ walk(const double* S, const u32* up_words, const u32* in_words, int stride, cons
   }
   if (decided && lane == 0) atomicAdd(exacts + p, decided);
   if (w) return;
-  double grown = 0.0;  // of |w|^2 + b^2 / beta: a mistake has y f <= margin
+  double grown = 0.0;  // of |w|^2 + b^2 / beta: a mistake has y f <= margin. If beta is 0, so is b: see the page
   for (int e = lane; e < slots; e += 32)
     if (done[e].y) {
       const double c = step[done[e].x / B], length = c * norm[done[e].x / B] * fmax(1.0, beta);

@@ -90,15 +90,18 @@ def _owner(array: Any) -> Any:
 def _part(X: Any) -> tuple[Part, tuple[str, ...] | None]:
     if is_sparse(X):
         raise DataTypeError("X is sparse, but probes read dense rows. Use MultilabelPerceptron, or X.toarray().")
-    if hasattr(X, "__cuda_array_interface__") or _is_on_gpu(X):
+    torch = _is_of_torch(X)
+    if torch:
+        X = X.detach()  # with a gradient it says nothing of where it lies
+    if X.is_cuda if torch else hasattr(X, "__cuda_array_interface__") or _is_on_gpu(X):
         name = str(X.dtype).rpartition(".")[2]
         if name not in KINDS:
             raise DataTypeError(f"X lies on a GPU and holds {name}. {ADVICE}")
         _require_table(X.shape)
         return (X, name, True), None
-    if type(X).__module__.partition(".")[0] == "torch":
+    if torch:
         half = str(X.dtype) == "torch.bfloat16"
-        array = (X.detach().view(sys.modules["torch"].int16) if half else X.detach()).numpy()
+        array = (X.view(sys.modules["torch"].int16) if half else X).numpy()
         return _array(array.view(np.uint16) if half else array, "bfloat16" if half else ""), None
     if type(X).__module__.partition(".")[0] in ("jax", "jaxlib"):
         return _array(np.asarray(X), ""), None
@@ -107,6 +110,10 @@ def _part(X: Any) -> tuple[Part, tuple[str, ...] | None]:
     features = as_rows(X)
     rows: Any = features.rows
     return (rows, str(rows.dtype), False), features.names
+
+
+def _is_of_torch(X: Any) -> bool:
+    return any(kind.__module__.partition(".")[0] == "torch" for kind in type(X).__mro__)
 
 
 def _is_on_gpu(X: Any) -> bool:

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.exceptions import LabelError, ShapeError
+from rosenblatt.exceptions import LabelError, ShapeError, Term
 from rosenblatt.probes.engine import Signs
-from rosenblatt.rows.labels import as_labels
+from rosenblatt.rows.features import as_frame
+from rosenblatt.rows.labels import as_labels, is_missing
 
 MAX_FOLDS = 100
 NORMAL_QUANTILE = 1.959963984540054  # of 97.5 %, for intervals of 95 %
@@ -61,37 +62,48 @@ def as_signs(Y: Any, n_rows: int) -> tuple[list[str], Signs]:
     names, columns = [], []
     for name, column, signed in _columns(Y):
         if len(column) != n_rows:
-            raise ShapeError(f"X has {n_rows} rows but Y{_of(name)} has {len(column)} labels.")
+            told = f" has {len(column)} labels, but there are {n_rows} rows of "
+            raise ShapeError(
+                _named(name) + told + Term("embeddings", "X") + ".", row=min(len(column), n_rows), column=name
+            )
         for label, signs in _problems(name, column, signed):
             if not ((signs > 0).any() and (signs < 0).any()):
-                raise LabelError(
-                    f"Y{_of(label)} has rows of one side only, so there is nothing to tell apart. Drop the column."
-                )
+                told = " has rows of one side only, so there is nothing to tell apart. Drop the column."
+                raise LabelError(_named(label) + told, column=name)
             names.append(label)
             columns.append(signs)
     if not columns:
-        raise LabelError("Y has no column, so there is nothing to learn. Pass at least one column of labels.")
+        raise LabelError(
+            _named("") + " has no column, so there is nothing to learn. Pass at least one column of labels."
+        )
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise LabelError(f"Y has two problems with the name {twice!r}. Rename a column.")
+        raise LabelError(_named("") + f" has two problems with the name {twice!r}. Rename a column.")
     return names, np.ascontiguousarray(np.stack(columns, axis=1))
 
 
-def _of(name: str) -> str:
-    return f"[{name!r}]" if name else ""
+def _named(column: str) -> Term:
+    """Return how messages name the labels, or a column of them; a file of labels has other names for these."""
+    return Term("labels", f"Y[{column!r}]" if column else "Y")
 
 
 def _columns(Y: Any) -> Iterator[tuple[str, NDArray[Any], bool]]:
     """Yield the name and the values of each column, and whether these are −1, 0 (not in the problem) and +1."""
-    names = Y if isinstance(Y, Mapping) else getattr(Y, "columns", None)
-    if names is not None:
-        for name in names:
-            column = _as_column(Y[name])
-            yield str(name), column, _are_signs(column)
+    named: list[tuple[str, Any]] | None
+    if isinstance(Y, Mapping):
+        named = [(str(name), values) for name, values in Y.items()]
+    else:
+        frame = as_frame(Y, name="Y")
+        named = None if frame is None else [(str(each.name), each.to_native()) for each in frame.iter_columns()]
+    if named is not None:
+        for name, values in named:
+            column = _as_column(values)
+            yield name, column, _are_signs(column)
         return
-    table = np.asarray(Y)
+    title = getattr(Y, "name", None)  # of a series
+    table = _as_array(Y)
     if table.ndim == 1:
-        yield "", table, _are_signs(table)
+        yield "" if title is None else str(title), table, _are_signs(table)
     elif table.ndim == 2:
         signed = _are_signs(table)
         for j in range(table.shape[1]):
@@ -102,25 +114,47 @@ def _columns(Y: Any) -> Iterator[tuple[str, NDArray[Any], bool]]:
         )
 
 
+def _as_array(values: Any) -> NDArray[Any]:
+    if isinstance(values, np.ma.MaskedArray):
+        table = np.asarray(values.data).astype(object)
+        table[np.ma.getmaskarray(values)] = None
+        return table
+    return np.asarray(values)
+
+
 def _as_column(values: Any) -> NDArray[Any]:
-    column = np.asarray(values)
+    column = _as_array(values)
     if column.ndim != 1:
         raise ShapeError(f"A column of Y has the shape {column.shape}; it must have one label for each row.")
     return column
 
 
+def _are_there(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which values are not missing: None, NaN, NaT and the NA of pandas are."""
+    if values.dtype == object:
+        flat = [not is_missing(each) for each in values.ravel()]
+        return np.array(flat, np.bool_).reshape(values.shape)
+    return np.asarray(values == values)
+
+
 def _are_signs(values: NDArray[Any]) -> bool:
-    return values.dtype.kind in "if" and bool((values == -1).any() and np.isin(values, (-1, 0, 1)).all())
+    """Return whether −1 is among the values that are not missing, and all of these are −1, 0 or 1."""
+    known = values[_are_there(values)]
+    numbers = (int, float, np.integer, np.floating)
+    if values.dtype == object and all(isinstance(each, numbers) and type(each) is not bool for each in known):
+        known = known.astype(np.float64)
+    return known.dtype.kind in "if" and bool((known == -1).any() and np.isin(known, (-1, 0, 1)).all())
 
 
 def _problems(name: str, column: NDArray[Any], signed: bool) -> Iterator[tuple[str, Signs]]:
-    if signed:
-        yield name, column.astype(np.int8)
-        return
-    there = np.array([each is not None and each == each for each in column.tolist()], np.bool_)
+    there = _are_there(column)
     signs = np.zeros(len(column), np.int8)
+    if signed:
+        signs[there] = column[there].astype(np.int8)
+        yield name, signs
+        return
     if not there.any():
-        raise LabelError(f"Y{_of(name)} has no label at all. Drop the column.")
+        raise LabelError(_named(name) + " has no label at all. Drop the column.", column=name)
     kept = column[there].tolist() if column.dtype == object else column[there]
     codes, classes = as_labels(kept, int(there.sum()))
     if len(classes) <= 2:

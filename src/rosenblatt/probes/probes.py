@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from rosenblatt.certify.problem import Direction, SeparationProblem
+from rosenblatt.certify.problem import Direction, SeparationProblem, cover_probability
 from rosenblatt.certify.sides import bias_of
 from rosenblatt.certify.verdict import verdict
 from rosenblatt.codecs import Array, Count, Maybe, Record, Several, StateSchema, Text, require
@@ -24,7 +25,7 @@ from rosenblatt.escaping import ShowsText
 from rosenblatt.estimators._features import ReadsTables
 from rosenblatt.estimators._fitting import generator, progress_bar
 from rosenblatt.estimators._one_vector import finite
-from rosenblatt.exceptions import ParameterError, ShapeError, TrainingOverflowError
+from rosenblatt.exceptions import NOTE, Given, ParameterError, ShapeError, TrainingOverflowError
 from rosenblatt.learning.fit_loop import LEAST_WORK, MISTAKE, VALUE, VISIT
 from rosenblatt.learning.linear import loop_scores
 from rosenblatt.learning.stored_streams import require_names
@@ -203,10 +204,15 @@ class ProbeTable(ShowsText):
     ----------
     columns : list of str
         The names of the columns that were measured; see `rosenblatt.Probes.table`.
+    weights : list of int
+        The number of weights of each probe: one for each feature, and one for the bias.
     """
 
-    def __init__(self, results: Sequence[ProbeResult], layers: Sequence[str] | None = None) -> None:
-        self.results, self.layers = list(results), None if layers is None else list(layers)
+    def __init__(
+        self, results: Sequence[ProbeResult], weights: Sequence[int], layers: Sequence[str] | None = None
+    ) -> None:
+        self.results, self.weights = list(results), list(weights)
+        self.layers = None if layers is None else list(layers)
 
     def __len__(self) -> int:
         return len(self.results)
@@ -221,6 +227,28 @@ class ProbeTable(ShowsText):
     def columns(self) -> list[str]:
         """The names of the columns."""
         return list(dict.fromkeys(name for row in self.to_dicts() for name in row))
+
+    @property
+    def notes(self) -> list[str]:
+        """What the verdicts do not say: which probes have so few rows that random labels would be separable too.
+
+        Those with more rows than twice their weights have no note: there the probability is below one half.
+        """
+        asked = [
+            (result.rows, weights)
+            for result, weights in zip(self.results, self.weights, strict=True)
+            if result.separable is not None
+        ]
+        few = [cover_probability(rows, weights) for rows, weights in asked if rows <= 2 * weights]
+        if not few:
+            return []
+        least = max(0.5, math.floor(min(few) * 1000) / 1000)  # it is 0.5 for twice as many, but for rounding
+        chance = f"with probability {'at least ' * (least < 1)}{least:g}"
+        who = f"{len(few)} of {len(asked)} probes have" if len(few) > 1 else f"1 of {len(asked)} probes has"
+        return [
+            f"{who} at most twice as many rows as weights. So few rows in general position would be separable for "
+            f'random labels, too, {chance} (Cover 1965), so that "yes" says little there.'
+        ]
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """Return a mapping of column to value for each probe, for other libraries: ``pandas.DataFrame(…)``."""
@@ -262,7 +290,7 @@ class ProbeTable(ShowsText):
             ).rstrip()
             for row in cells
         ]
-        return "\n".join(lines)
+        return "\n".join([*lines, *(NOTE + note for note in self.notes)])
 
 
 RESULT = Record(
@@ -387,9 +415,9 @@ class Probes(Declared, ReadsTables, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array-like, dataframe, tensor, path, or list of 2-D arrays or paths, shape (n_rows, n_features)
-            The rows. Values are float64, float32, float16, bfloat16 or bytes, and are widened exactly. Memory maps
-            and shards are read a block at a time; paths are NPY, safetensors or Parquet. A tensor of torch, CuPy
-            or JAX is read where it lies.
+            The rows. Values are float64, float32, float16, bfloat16 or bytes, and are widened exactly. All must be
+            finite, also those of rows that are in no problem. Memory maps and shards are read a block at a time;
+            paths are NPY, safetensors or Parquet. A tensor of torch, CuPy or JAX is read where it lies.
         Y : matrix, dataframe, mapping of names to columns, or column
             The labels of each problem. −1 and +1 are the sides; where these occur, 0 is a row that is not in the
             problem, and so is a missing value anywhere. Two other labels are the negative and the positive side,
@@ -408,7 +436,9 @@ class Probes(Declared, ReadsTables, BaseEstimator):  # type: ignore[misc]
         with interruptible(), using(self.n_jobs):
             self._check_parameters()
             if self.controls and self.folds is None:
-                raise ParameterError(f"controls={self.controls} is measured by folds. Set folds, or controls=0.")
+                raise ParameterError(
+                    Given("controls", self.controls) + " is measured by folds. Set folds, or controls=0."
+                )
             matrix, names = as_matrix(X)
             problem_names, signs = as_signs(Y, matrix.n_rows)
             problems, seed, fold = self._problems(signs, types)
@@ -447,10 +477,12 @@ class Probes(Declared, ReadsTables, BaseEstimator):  # type: ignore[misc]
         of rows that the probe predicts right after training on them. `accuracy` is that of rows left out, with
         Wilson's interval of 95 % from `low` to `high`. `control` is the accuracy of control tasks, and
         `selectivity` the difference. `separable` is "yes" or "no" where this is proved. `passes`, `mistakes` (of
-        the last pass) and `end` are about training on all rows.
+        the last pass) and `end` are about training on all rows. `notes`, which are printed below, say where there
+        are so few rows that "yes" says little (Cover 1965).
         """
         self._require_fitted()
-        return ProbeTable(self._results)
+        weights = self._width + bool(self.fit_intercept)
+        return ProbeTable(self._results, [weights] * len(self._results))
 
     def decision_function(self, X: Any) -> Floats:
         """Return the score of each row by each probe: the bits that training decides by."""
@@ -499,7 +531,7 @@ class Probes(Declared, ReadsTables, BaseEstimator):  # type: ignore[misc]
         if self.folds is None:
             return Problems(signs, np.arange(k)), seed, None
         if self.folds > n:
-            raise ParameterError(f"folds={self.folds} needs at least as many rows, but X has {n}.")
+            raise ParameterError(Given("folds", self.folds) + f" needs at least as many rows, but X has {n}.")
         fold = deal_folds(signs, self.folds, rng)
         labels = [signs, *(control_labels(signs, fold, types, rng) for _ in range(self.controls))]
         columns = np.arange(k * len(labels))
@@ -654,8 +686,10 @@ class ProbeLayers(ShowsText):
 
     def table(self) -> ProbeTable:
         """Return what was measured: a row for each layer and probe; see `Probes.table`."""
-        rows = [(name, result) for name, probes in self.layers.items() for result in probes.table()]
-        return ProbeTable([result for _, result in rows], [name for name, _ in rows])
+        tables = {name: probes.table() for name, probes in self.layers.items()}
+        results = [result for table in tables.values() for result in table]
+        weights = [count for table in tables.values() for count in table.weights]
+        return ProbeTable(results, weights, [name for name, table in tables.items() for _ in table])
 
     def best(self) -> dict[str, str]:
         """Return for each probe the layer with the highest accuracy; of equal ones the first.

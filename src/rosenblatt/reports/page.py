@@ -122,7 +122,8 @@ def render_report(
     """
     if certificate is not None and not isinstance(certificate, Certificate):
         raise ParameterError(
-            f"certificate is a {type(certificate).__name__}; pass what rosenblatt.certify returns."
+            f"certificate is a {type(certificate).__name__}; pass what rosenblatt.certify returns.",
+            parameter="certificate",
         )
     template = _template()
     with warnings.catch_warnings():

@@ -66,7 +66,7 @@ MEANINGS = {
     "control": "control is the accuracy for random labels on the same folds. selectivity is the difference: what "
     "the probe owes to the labels and not to its own capacity (Hewitt and Liang 2019).",
     "separable": "separable says whether some hyperplane is right on all rows of a problem; yes and no are "
-    "proved. With hardly more rows than features, random labels are separable too (Cover 1965).",
+    "proved.",
 }
 
 
@@ -114,7 +114,7 @@ def render_probes(trained: Any, *, title: str | None = None, provenance: Mapping
         names=names,
         rows=rows,
         words={"layer", "probe", "end", "separable"},
-        notes=[text for name, text in MEANINGS.items() if name in names],
+        notes=[*(text for name, text in MEANINGS.items() if name in names), *table.notes],
         facts=facts,
     )
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.escaping import Html, align_columns, count, html_bar, html_card, html_table, number
-from rosenblatt.exceptions import LabelError, ParameterError
+from rosenblatt.exceptions import Given, LabelError, ParameterError
 from rosenblatt.kernels.kernel_model import KernelModel
 from rosenblatt.learning.linear import LinearModel, Scheme
 from rosenblatt.learning.vote import VotedModel
@@ -187,6 +187,20 @@ class RowExplanation:
         told = {"row": self.row, "label": _plain(self.label), "of": _plain(self.of), "score": self.score}
         return told | {"by": self.by, "parts": parts, "bias": self.bias, "rounding": self.rounding}
 
+    def plot(self, *, top: int = SHOWN_PARTS, ax: Any = None) -> Any:
+        """Draw the parts as bars; see `rosenblatt.plot.explanation`.
+
+        Parameters
+        ----------
+        top : int
+            The number of parts to draw; all others are one bar.
+        ax : matplotlib Axes, optional
+            Where to draw. The default is a new figure.
+        """
+        from rosenblatt.plot.bars import explanation
+
+        return explanation(self, top=top, ax=ax)
+
     def _repr_html_(self) -> str:
         lines = self.lines()
         most = max((abs(part) for *_, part in lines), default=0.0) or 1.0
@@ -263,28 +277,31 @@ class Explanation(Sequence[RowExplanation]):
         import narwhals as nw
 
         if backend not in ("pandas", "polars", "pyarrow"):
-            raise ParameterError(f"backend={backend!r} is not known. Use 'pandas', 'polars' or 'pyarrow'.")
+            raise ParameterError(Given("backend", backend) + " is not known. Use 'pandas', 'polars' or 'pyarrow'.")
         return nw.from_dict(self.columns(), backend=backend).to_native()
 
     def to_json(self) -> list[dict[str, Any]]:
         """Return plain values, as JSON can hold them."""
         return [each.to_json() for each in self._rows]
 
-    def plot(self, row: int = 0, *, top: int = SHOWN_PARTS, ax: Any = None) -> Any:
+    def plot(self, row: int | None = None, *, top: int = SHOWN_PARTS, ax: Any = None) -> Any:
         """Draw the parts of one row as bars; see `rosenblatt.plot.explanation`.
 
         Parameters
         ----------
-        row : int
-            The position in this explanation.
+        row : int or None
+            The position in this explanation. None is for an explanation of a single row.
         top : int
             The number of parts to draw; all others are one bar.
         ax : matplotlib Axes, optional
             Where to draw. The default is a new figure.
         """
-        from rosenblatt.plot.bars import explanation
-
-        return explanation(self._rows[row], top=top, ax=ax)
+        if row is None and len(self) != 1:
+            raise ParameterError(
+                f"A picture shows one row, but {count(len(self), 'row is', 'rows are')} explained. Name one by "
+                "its position, as in plot(0), or draw it by itself, as in explanation[0].plot()."
+            )
+        return self._rows[row or 0].plot(top=top, ax=ax)
 
     def _repr_html_(self) -> str:
         told = "".join(each._repr_html_() for each in self._rows[:SHOWN_ROWS])

@@ -127,6 +127,8 @@ CASES_A_KIND = 10
 """Rows of each kind."""
 PARTS_A_ROW = 5
 """Parts of the score that are shown for each row, before the sum of all others."""
+INVISIBLE = 1e-9
+"""The share of the largest part of a score below which its rounding is not worth a word."""
 MAX_NAME_LETTERS = 160
 """Letters of the name of a row."""
 
@@ -185,14 +187,20 @@ def _case(subject: Subject, i: int, lead: Floats | None) -> Case:
 
 
 def _spoke(subject: Subject, i: int) -> tuple[list[tuple[str, float]], int]:
-    """Return the largest parts of a score with the sum of the others, and the sign of what favours the label."""
+    """Return the largest parts of a score with the sum of the others, and the sign of what favours the label.
+
+    The rounding of the sum is left out where no printed digit of another part would show it.
+    """
     if isinstance(subject.explainer, str):
         return [], 1
     row = subject.batch.part(slice(i, i + 1))
     assert subject.decision is not None, "what has parts has scores"
     found = subject.explainer(subject.first + i, row, row, subject.decision[i : i + 1], subject.named)
     against = len(subject.labels) == 2 and int(subject.predicted[i]) != len(subject.labels) - 1
-    return [(name, part) for name, *_, part in found.lines(PARTS_A_ROW)], -1 if against else 1
+    parts = [(name, part) for name, *_, part in found.lines(PARTS_A_ROW)]
+    if found.rounding and abs(found.rounding) < INVISIBLE * max(abs(part) for _, part in parts):
+        del parts[-1]
+    return parts, -1 if against else 1
 
 
 # The boundary of a model in the plane, and its strongest features by name.

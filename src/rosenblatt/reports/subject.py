@@ -177,10 +177,12 @@ def subject_of(
 
     name = type(model).__name__
     if not isinstance(model, BaseEstimator):
-        raise ParameterError(f"model is a {name}; pass a fitted classifier of rosenblatt.")
+        raise ParameterError(f"model is a {name}; pass a fitted classifier of rosenblatt.", parameter="model")
     check_is_fitted(model)
     if not hasattr(model, "predict") or not hasattr(model, "classes_"):
-        raise ParameterError(f"model is a {name} that predicts no classes; a report needs a classifier.")
+        raise ParameterError(
+            f"model is a {name} that predicts no classes; a report needs a classifier.", parameter="model"
+        )
     batch = as_labelled(X, y, np.asarray(model.classes_))
     if names is None:
         known: NDArray[Any] | None = getattr(model, "feature_names_in_", None)

@@ -157,7 +157,8 @@ def label_weights(class_weight: Any) -> dict[Any, float]:
     if not isinstance(class_weight, Mapping):
         raise ParameterError(
             f"class_weight is {show_value(class_weight)}, but must be None, 'balanced' or a dict of "
-            "label to weight."
+            "label to weight.",
+            parameter="class_weight",
         )
     for label, weight in class_weight.items():
         if not (isinstance(weight, Real) and 0 <= float(weight) < np.inf):

@@ -157,7 +157,7 @@ def require_classes(classes: NDArray[Any], codes: Ints, first: int = 0) -> None:
         return
     for code, label in enumerate(classes):
         row = first + int(np.argmax(codes == code))
-        if _is_missing(label):
+        if is_missing(label):
             raise missing_label(label, row)
         if not isinstance(label, float | np.floating):
             continue
@@ -178,7 +178,8 @@ def continuous(label: object, row: int) -> ContinuousLabelError:
     )
 
 
-def _is_missing(label: object) -> bool:
+def is_missing(label: object) -> bool:
+    """Return whether a label is missing: None, NaN, NaT or the NA of pandas."""
     if label is None:
         return True
     try:

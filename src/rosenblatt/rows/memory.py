@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
 import os
 import sys
@@ -17,6 +18,7 @@ __all__ = [
     "require_memory",
     "require_neurons",
     "require_weights",
+    "return_freed_memory",
     "usual_memory",
     "weights_bytes",
 ]
@@ -62,6 +64,14 @@ def usual_memory() -> int:
     Training holds them once more, scaled, and may hold as much again beside them.
     """
     return free_memory() // 4
+
+
+def return_freed_memory() -> None:
+    """Return freed memory to the system; the C library of Linux keeps blocks of up to 32 MiB for itself."""
+    if sys.platform == "linux":
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # of glibc alone
+        if trim is not None:
+            trim(0)
 
 
 def weights_bytes(shape: tuple[int, ...], *, average: bool = False, shrinks: bool = False) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Iterable
@@ -16,8 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from rosenblatt.estimators._fitting import generator, progress_bar
+from rosenblatt.estimators._fitting import generator, keeping, open_checkpoint, progress_bar
 from rosenblatt.exceptions import LabelError, ParameterError, Remedy
+from rosenblatt.learning.checkpoint import fingerprint
 from rosenblatt.learning.plan import Predicts
 from rosenblatt.parameters import Declared, PerceptronParameters, check_count, like, param
 from rosenblatt.registry import built_in
@@ -35,7 +37,14 @@ from rosenblatt.sequences.sentences import (
     starts_of,
 )
 from rosenblatt.sequences.tagger_file import SEQUENCE_STATE, without_long_log
-from rosenblatt.sequences.tagger_fit import UPDATES, SequenceFit, SequencePlan, SequenceRun, learn
+from rosenblatt.sequences.tagger_fit import (
+    UPDATES,
+    SequenceCheckpoint,
+    SequenceFit,
+    SequencePlan,
+    SequenceRun,
+    learn,
+)
 from rosenblatt.sequences.tagger_model import SequenceModel, SequenceState, with_triples
 from rosenblatt.sequences.tagger_trace import SequenceTrace, steps_of
 from rosenblatt.sequences.templates import HashedTemplates, TemplateVocabulary, as_templates
@@ -305,7 +314,16 @@ class SequencePerceptron(Declared, Tagger):
     )
     callbacks: Any = like(PerceptronParameters)
 
-    def fit(self, X: Iterable[Any], y: Any, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Iterable[Any],
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        *,
+        checkpoint: str | os.PathLike[str] | None = None,
+        every: int = 1,
+        resume: bool = False,
+    ) -> Self:
         """Train on sentences from zero weights.
 
         Parameters
@@ -317,6 +335,9 @@ class SequencePerceptron(Declared, Tagger):
             One label for each item. Empty sentences are skipped and counted.
         sample_weight : sequence or None
             The weight of each sentence, by which its updates are multiplied.
+        checkpoint, every, resume
+            As in `Perceptron.fit_blocks`: where to save the state of training, after how many passes, and whether
+            to continue from there.
 
         Returns
         -------
@@ -328,7 +349,7 @@ class SequencePerceptron(Declared, Tagger):
         LabelError
             There is only one label, or one that the constraints forbid.
         """
-        with interruptible():
+        with interruptible(), keeping(checkpoint, every, resume) as kept:
             plan = self._plan(generator(self.random_state) if self.shuffle else None)
             sentences = as_sentences(X)
             classes, codes = as_label_codes(y, sentences, None)
@@ -344,6 +365,12 @@ class SequencePerceptron(Declared, Tagger):
             rows = frequent(rows, vocabulary, self.min_freq)
             pairs = with_triples(held.pairs, self.order)
             state = SequenceState.zero(vocabulary.n_features, pairs, average=self.average)
+            data = rows, codes, steps, held.pairs, held.last, classes.tolist()
+            keeper, saved = open_checkpoint(self, kept, lambda: fingerprint(*data), SequenceCheckpoint)
+            if self.shuffle and saved is not None:
+                plan = replace(plan, seed=saved.seed)
+            if keeper is not None:
+                keeper.seed = plan.seed or 0
 
             def model(state: SequenceState) -> Predicts:
                 made, known = (
@@ -356,7 +383,10 @@ class SequencePerceptron(Declared, Tagger):
             bar = progress_bar(self.max_iter, type(self).__name__, unit="sentences") if self.verbose else None
             with bar or nullcontext() as show:
                 told = replace(plan, callbacks=[*([show] if show else []), *(self.callbacks or ())])
-                run = SequenceFit(rows, codes, steps, state, held.last, told, model).run()
+                loop = SequenceFit(rows, codes, steps, state, held.last, told, model, keeper)
+                if saved is not None:
+                    loop.go_on(saved)
+                run = loop.run()
             if self.hash_bits is None:
                 touched = run.state.touched(vocabulary.n_features)
                 vocabulary.keep(touched)

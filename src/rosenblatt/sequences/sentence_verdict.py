@@ -17,7 +17,7 @@ from rosenblatt.certify.problem import SeparationProblem
 from rosenblatt.certify.rationals import common, nearest
 from rosenblatt.certify.simplex import Meeting
 from rosenblatt.certify.time_limit import PYTHON, Clock, Unsettled
-from rosenblatt.exceptions import InputError, LabelError, ParameterError
+from rosenblatt.exceptions import Given, InputError, LabelError, ParameterError
 from rosenblatt.loops.order import seed_of_pass, shuffle
 from rosenblatt.rows.features import as_rows
 from rosenblatt.sequences.exchanges import Inconsistency, exchange_labels, inconsistencies
@@ -385,7 +385,7 @@ def certify_sequences(
     """
     for name, value in (("time_limit", time_limit), ("work", work)):
         if value is not None and not (isinstance(value, int | float | np.number) and value >= 0):
-            raise ParameterError(f"{name} must be None or a number ≥ 0, got {value!r}.")
+            raise ParameterError(Given(name, value) + " must be None or a number ≥ 0.")
     sentences = as_sentences(X)
     classes, codes = as_label_codes(y, sentences, None)
     labels = tuple(str(label) for label in classes.tolist())

@@ -1,23 +1,31 @@
-"""Training on sequences: passes over sentences, until all are labelled correctly or a limit is reached."""
+"""Training on sequences: passes over sentences, until all are labelled correctly or a limit is reached.
+
+A run can be made again from its mistakes alone, so that these are all that a checkpoint holds.
+"""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.exceptions import TrainingOverflowError
-from rosenblatt.learning.fit_loop import Complete, FitLoop
+from rosenblatt.codecs import Count, Record, require, same_length
+from rosenblatt.exceptions import ModelFileError, TrainingOverflowError
+from rosenblatt.learning.checkpoint import COUNTS, SECONDS, Checkpoint, Saved
+from rosenblatt.learning.fit_loop import Complete, FitLoop, Keeper
 from rosenblatt.learning.plan import Callback, PassReport, Predicts
 from rosenblatt.loops.order import Visits, seed_of_pass, shuffle
 from rosenblatt.sequences.beam import beam_work_for, visit_by_beam
 from rosenblatt.sequences.loop import MistakeLog, visit_sentences, work_for
 from rosenblatt.sequences.sentences import SequenceRows
+from rosenblatt.sequences.tagger_file import LOG
 from rosenblatt.sequences.tagger_model import SequenceState
-from rosenblatt.sequences.tagger_trace import SequenceTrace, replay_updates
+from rosenblatt.sequences.tagger_trace import SequenceTrace, fault_of, replay_updates
 from rosenblatt.stopping import StopReason
 from rosenblatt.typing import Floats, Ints
 
@@ -25,6 +33,10 @@ UPDATES = ("early", "max", "full")
 """By the numbers that `visit_by_beam` takes."""
 SENTENCES_AT_ONCE = 1024
 """The number of sentences between two looks for Ctrl-C."""
+REPLAYED_TOKENS = 1 << 18
+"""The wrong tokens of passes that may have to be replayed after Ctrl-C, before the state is copied: a blink."""
+WEIGHTS_A_TOKEN = 16
+"""With many weights, copying the state takes as long as replaying one wrong token for so many of them."""
 
 
 @dataclass(frozen=True)
@@ -101,8 +113,8 @@ class SequenceRun:
 class SequenceFit(FitLoop[SequenceState, SequenceRun, Visits]):
     """One fit under way, from a state of zeros, which is changed.
 
-    The last completed pass is not copied, because weights may be many: after Ctrl-C it is made again from the
-    mistakes.
+    Not every completed pass is copied, because weights may be many: after Ctrl-C the last one is made again from
+    the mistakes since the last copy.
     """
 
     def __init__(
@@ -114,31 +126,35 @@ class SequenceFit(FitLoop[SequenceState, SequenceRun, Visits]):
         last: Floats,
         plan: SequencePlan,
         model: Callable[[SequenceState], Predicts],
+        keeper: Keeper | None = None,
     ) -> None:
         pairs = np.where(np.isneginf(state.t), state.t, 0.0)
         zero = SequenceState.zero(len(state.w), pairs, average=state.u is not None)
-        super().__init__(plan, zero, state)
+        super().__init__(plan, zero, state, keeper=keeper)
         self.rows, self.codes, self.steps, self.last = rows, codes, steps, last
         self.sentences = np.flatnonzero(np.diff(rows.starts)).astype(np.uint64)
         self.model = model
-        self.made: list[MistakeLog] = []
+        self.log = GrowingLog()
         self.mistakes_per_pass: list[int] = []
         self.visits_per_pass: list[int] = []
+        self._since_copy = 0  # wrong tokens
 
     def _visits(self, epoch: int) -> Visits:
         return _order(self.sentences, self.plan.seed, epoch)
 
     def _steps(self, epoch: int, visits: Visits) -> Iterator[tuple[MistakeLog, int]]:
-        self.mistakes_per_pass.append(0)
-        self.visits_per_pass.append(0)
-        for first in range(0, len(visits), SENTENCES_AT_ONCE):
+        if len(self.visits_per_pass) < epoch:
+            self.mistakes_per_pass.append(0)
+            self.visits_per_pass.append(0)
+        for first in range(self.visits_per_pass[-1], len(visits), SENTENCES_AT_ONCE):
             part = visits[first : first + SENTENCES_AT_ONCE]
             log = learn(self.rows, self.codes, self.steps, self.state, self.last, part, self.plan)
             yield log, len(part)
 
     def _note(self, step: tuple[MistakeLog, int], visits: Visits) -> int:
         log, made = step
-        self.made.append(log)
+        self.log.add(log)
+        self._since_copy += len(log.wrong_at)
         self.mistakes_per_pass[-1] += len(log.visit)
         self.visits_per_pass[-1] += made
         return len(visits) - self.visits_per_pass[-1]
@@ -153,8 +169,28 @@ class SequenceFit(FitLoop[SequenceState, SequenceRun, Visits]):
         return "max_time" if self.out_of_time() else None
 
     def note_complete(self, epoch: int) -> None:
-        """Count a completed pass."""
-        self.complete = Complete(self.start, epoch)
+        """Count a completed pass; copy its state if making it again would take longer than that."""
+        copied = self._since_copy >= max(REPLAYED_TOKENS, self.state.w.size // WEIGHTS_A_TOKEN)
+        self.complete = Complete(self.state.copy() if copied else self.complete.state, epoch)
+        if copied:
+            self._since_copy = 0
+
+    def go_on(self, saved: Saved) -> None:
+        """Go on from a checkpoint of a fit with the same plan and data, before the first pass."""
+        kept, n_visits = saved.snapshot, len(self.sentences)
+        log, whole = kept.log, kept.visits_per_pass[: kept.passes]
+        fault = fault_of(log, self.rows, self.state.t.shape[1])
+        if any(visits != n_visits for visits in whole) or sum(kept.visits_per_pass[kept.passes :]) >= n_visits:
+            fault = "a pass has other visits"
+        if fault is not None:
+            raise ModelFileError(f"The checkpoint is not of this fit: {fault}. Remove it, and train again.")
+        self.log.add(log)
+        self._since_copy = len(log.wrong_at)
+        self.mistakes_per_pass, self.visits_per_pass = kept.mistakes_per_pass, kept.visits_per_pass
+        visits = sum(kept.visits_per_pass)
+        replay_updates(self.rows, self.codes, self.steps, log, len(log.visit), self.state, visits)
+        self.complete = Complete(self.start, kept.passes)
+        self.began = time.perf_counter() - kept.seconds
 
     def _held_out_error(self) -> float:
         raise AssertionError("no sentences are held out")
@@ -165,14 +201,53 @@ class SequenceFit(FitLoop[SequenceState, SequenceRun, Visits]):
         return PassReport(epoch, mistakes, visits, mistakes / visits, error, seconds, model)
 
     def _finish(self, reason: StopReason, interruption: KeyboardInterrupt | None = None) -> SequenceRun:
-        log, passes = join_logs(self.made), self.complete.passes
         if interruption is not None:
-            del self.mistakes_per_pass[passes:], self.visits_per_pass[passes:]
-            log = _first(log, sum(self.mistakes_per_pass))
-            self.state = replay_updates(
-                self.rows, self.codes, self.steps, log, len(log.visit), self.start, sum(self.visits_per_pass)
-            )
+            del self.mistakes_per_pass[self.complete.passes :], self.visits_per_pass[self.complete.passes :]
+        log = self.log.first(sum(self.mistakes_per_pass))
+        if interruption is not None:
+            first, visits = int(np.searchsorted(log.visit, self.state.visits)), sum(self.visits_per_pass)
+            replay_updates(self.rows, self.codes, self.steps, log, len(log.visit), self.state, visits, first)
         return SequenceRun(self.state, log, self.mistakes_per_pass, self.visits_per_pass, reason, interruption)
+
+
+def _sound(kept: Any) -> None:
+    under_way = len(kept.visits_per_pass) - kept.passes
+    require(same_length(kept.mistakes_per_pass, kept.visits_per_pass), "counts are of different numbers of passes")
+    require(under_way in (0, 1), "the passes are not those that were counted")
+    require(sum(kept.mistakes_per_pass) == len(kept.log.visit), "mistakes are not those that were counted")
+    ends = np.cumsum([0, *kept.visits_per_pass])
+    firsts, stops = (np.repeat(each, kept.mistakes_per_pass) for each in (ends[:-1], ends[1:]))
+    visit = kept.log.visit
+    require(((visit >= firsts) & (visit < stops)).all(), "mistakes are of other passes")
+    require((np.diff(visit) > 0).all(), "mistakes are not in order")
+
+
+class SequenceCheckpoint(Checkpoint):
+    """The checkpoints of a fit on sequences."""
+
+    snapshot = Record(
+        SimpleNamespace,
+        {
+            "log": LOG,
+            "passes": Count(),
+            "mistakes_per_pass": COUNTS,
+            "visits_per_pass": COUNTS,
+            "seconds": SECONDS,
+        },
+        check=_sound,
+    )
+
+    def _visits_per_pass(self, loop: SequenceFit) -> list[int]:
+        return loop.visits_per_pass
+
+    def _parts(self, loop: SequenceFit) -> dict[str, Any]:
+        return {
+            "log": loop.log.first(sum(loop.mistakes_per_pass)),
+            "passes": loop.complete.passes,
+            "mistakes_per_pass": loop.mistakes_per_pass,
+            "visits_per_pass": loop.visits_per_pass,
+            "seconds": time.perf_counter() - loop.began,
+        }
 
 
 def learn(
@@ -213,25 +288,52 @@ def learn(
             f"X[{visits[done]}] has no labelling with a finite score: weights or values are too large for floats. "
             "Scale the values of features."
         )
-    return _first(log, mistakes)
+    return MistakeLog._make(each.copy() for each in _part(log, mistakes))
 
 
-def join_logs(logs: list[MistakeLog]) -> MistakeLog:
-    """Return the mistakes of several logs as one."""
-    before = np.cumsum([0, *(len(each.wrong_at) for each in logs)])
-    moved = [each._replace(stop=each.stop + first) for each, first in zip(logs, before[:-1], strict=True)]
-    empty = np.empty(0, np.int64)
-    columns = [empty, empty, np.empty(0), empty, empty, empty]
-    if moved:
-        columns = [np.concatenate(each) for each in zip(*moved, strict=True)]
-    return MistakeLog._make(columns)
+class GrowingLog:
+    """The mistakes of a run, in arrays that have room for more: nothing is left to be joined when it ends."""
+
+    def __init__(self) -> None:
+        empty = np.empty(0, np.int64)
+        self._room = MistakeLog(empty, empty, np.empty(0), empty, empty, empty)
+        self._lengths = 0, 0
+
+    def add(self, log: MistakeLog) -> None:
+        """Add the mistakes of some visits."""
+        mistakes, wrong = self._lengths
+        ends = mistakes + len(log.visit), wrong + len(log.wrong_at)
+        self._room = MistakeLog._make(
+            _with_room(each, end) for each, end in zip(self._room, _each(*ends), strict=True)
+        )
+        log = log._replace(stop=log.stop + wrong)
+        for room, new, first in zip(self._room, log, _each(mistakes, wrong), strict=True):
+            room[first : first + len(new)] = new
+        self._lengths = ends
+
+    def first(self, n: int) -> MistakeLog:
+        """Return the first mistakes, without a copy."""
+        return _part(self._room, n)
 
 
-def _first(log: MistakeLog, n: int) -> MistakeLog:
-    """Return copies of the first mistakes of a log."""
-    n_wrong = int(log.stop[n - 1]) if n else 0
-    lengths = (n, n, n, n, n_wrong, n_wrong)
-    return MistakeLog._make(each[:length].copy() for each, length in zip(log, lengths, strict=True))
+def _with_room(array: NDArray[Any], wanted: int) -> NDArray[Any]:
+    """Return an array, or if it is too short one of twice the length that begins with it."""
+    if len(array) >= wanted:
+        return array
+    longer = np.empty(max(wanted, 2 * len(array)), array.dtype)
+    longer[: len(array)] = array
+    return longer
+
+
+def _each(mistakes: int, wrong: int) -> tuple[int, ...]:
+    """Return the length of each column of a log."""
+    return (mistakes,) * 4 + (wrong,) * 2
+
+
+def _part(log: MistakeLog, n: int) -> MistakeLog:
+    """Return the first mistakes of a log."""
+    ends = _each(n, int(log.stop[n - 1]) if n else 0)
+    return MistakeLog._make(each[:end] for each, end in zip(log, ends, strict=True))
 
 
 def _order(sentences: Visits, seed: int | None, epoch: int) -> Visits:

@@ -19,6 +19,8 @@ from rosenblatt.exceptions import InputError, ParameterError, Remedy
 from rosenblatt.loops.compilation import Seconds
 from rosenblatt.models.files import load
 from rosenblatt.models.opened import OpenedModel
+from rosenblatt.parameters import UNUSED
+from rosenblatt.registry import BUILT_IN
 from rosenblatt.sequences.conll import read_corpus, read_unlabelled
 from rosenblatt.sequences.sentences import Corpus
 from rosenblatt.sequences.tag_scores import SequenceEvaluation, evaluate_sequences
@@ -97,6 +99,13 @@ class TaggerSummary(ShowsText):
             lines.append(f"{count(self.held_out.n_sentences, 'held-out sentence')}: {_rates(self.held_out)}")
         return "\n".join(lines)
 
+    def _html_parts(self) -> tuple[object, ...]:
+        parts: list[object] = [*str(self).splitlines()]
+        if self.held_out is not None:
+            _, *held_out = self.held_out._html_parts()
+            parts += ["held-out sentences:", *held_out]
+        return tuple(parts)
+
     def details(self) -> str:
         """Return all that is known about the training, as text."""
         return str(self)
@@ -137,11 +146,17 @@ class SentenceTraining(Training):
         """Read the sentences, and make the tagger."""
         from rosenblatt.sequences.templates import word_templates
 
-        self._require_options_of_sentences()
+        self.name = TAGGER
+        self.refuse_unused(BUILT_IN[TAGGER].abilities)
+        if self.learner not in (None, "averaged") and type(self.learner).__name__ != TAGGER:
+            raise ParameterError(
+                f"Sentences train a {TAGGER}, not another learner. Drop " + Remedy("learner") + ".",
+                code=UNUSED,
+                parameter="learner",
+            )
         self.corpus, self.own, self.target = open_annotated(
             self.data, self.label, self.columns or (), self.options
         )
-        self.name = TAGGER
         usual = {"templates": word_templates(len(self.own) - 1), "random_state": self.seed}
         if self.learner is None or isinstance(self.learner, str):
             self.estimator = _tagger(usual | dict(self.parameters or {}))
@@ -154,14 +169,6 @@ class SentenceTraining(Training):
         files, words = show_data(self.corpus.files), ", ".join(self.own)
         self.log(f"{files}: words from column {words}, labels from column {self.target}")
 
-    def _require_options_of_sentences(self) -> None:
-        """Refuse what only tables have."""
-        for name in ("scale", "probabilities", "checkpoint", "resume"):
-            if getattr(self, name) not in (None, False) or (name == "scale" and self.scale is not None):
-                raise ParameterError(f"Sentences train a {TAGGER}, which has no {name}. Drop {name}.")
-        if self.learner not in (None, "averaged") and type(self.learner).__name__ != TAGGER:
-            raise ParameterError(f"Sentences train a {TAGGER}, not another learner. Drop learner.")
-
     def prepare(self) -> None:
         """Hold out sentences."""
         self.X, self.y = _tokens(self.corpus, self.own), self.corpus.tokens(self.target)
@@ -170,7 +177,7 @@ class SentenceTraining(Training):
 
     def learn(self) -> None:
         """Train on the sentences that are not held out."""
-        self.estimator.fit(*self._trained_on())
+        self.estimator.fit(*self._trained_on(), **self.saving)
 
     def _trained_on(self) -> tuple[list[Any], list[Any]]:
         return [self.X[i] for i in self.kept], [self.y[i] for i in self.kept]
@@ -202,7 +209,7 @@ class SentenceTraining(Training):
             "held_out": self.holdout,
             "all_data": _fingerprint(self.X, self.y) if held else None,  # with the sentences held out
         }
-        return TrainingResult(model, Preparation(), summary, provenance)
+        return TrainingResult(model, Preparation(), summary, provenance, None, self.checkpoint)
 
 
 def open_annotated(
@@ -392,9 +399,11 @@ def _corpus_options(places: Sequence[Place], options: Mapping[str, Any]) -> Opti
         if each.name not in (*CORPUS_OPTIONS, *HARMLESS) and getattr(given, each.name) != getattr(
             usual, each.name
         ):
-            name = Remedy(each.name)
+            value = getattr(given, each.name)
+            name = Remedy(each.name, value if isinstance(value, bool) else None, each.name)
             told = f"{show_data(places)} holds sentences, which have no option "
-            raise ParameterError(told + name + ". Drop " + name + ".")
+            told += name + ". Drop " + name + "."
+            raise ParameterError(told, code=UNUSED, parameter=each.name, value=value)
     return given
 
 

@@ -119,6 +119,9 @@ class SequenceTrace:
                 f"X has {len(sentences)} sentences, but the run had {self.n_sentences}. Pass the data of the run."
             )
         rows = self.vocabulary.rows(sentences, grows=False)
+        fault = fault_of(self._mistakes(), rows, len(self.classes))
+        if fault is not None:
+            raise InputError(f"This is not the data of the run: {fault}. Pass the data of the run.")
         return replay_updates(
             rows,
             codes,
@@ -144,12 +147,27 @@ def replay_updates(
     stop: int,
     state: SequenceState,
     visits: int,
+    first: int = 0,
 ) -> SequenceState:
-    """Make the first `stop` updates of a log, and return the state, which has made so many `visits`."""
+    """Make the updates of a log from `first` to before `stop`, and return the state, after so many `visits`."""
     found = np.empty(rows.longest, np.int64)
     replay_sentences(
-        rows.indices, rows.data, rows.indptr, rows.starts, codes, steps, log, 0, stop,
+        rows.indices, rows.data, rows.indptr, rows.starts, codes, steps, log, first, stop,
         state.w, state.u, state.t, state.tu, found,
     )  # fmt: skip
     state.visits = visits
     return state
+
+
+def fault_of(log: MistakeLog, rows: SequenceRows, n_labels: int) -> str | None:
+    """Return why a log cannot be one of these sentences, or None: loops do not check where they write."""
+    if not ((log.sentence >= 0) & (log.sentence < rows.n_sentences)).all():
+        return "a mistake is in a sentence that does not exist"
+    lengths = np.diff(rows.starts)[log.sentence]
+    length = np.repeat(lengths, np.diff(log.stop, prepend=0))
+    ends = log.wrong_label == ENDS_BEFORE
+    if not ((log.wrong_at >= 0) & (log.wrong_at < length + ends)).all():
+        return "a mistake is at a token that does not exist"
+    if not ((log.wrong_label >= 0) & (log.wrong_label < n_labels) | ends).all():
+        return "a mistake has a label that does not exist"
+    return None

@@ -102,7 +102,7 @@ class CallError(RosenblattError):
         The HTTP status.
     title, detail : str
         What kind of problem it is, and what was wrong, where, and what to do.
-    code, row, column, remedies
+    code, row, column, parameter, remedies
         See `RosenblattError`. The row and the column are those of the rows that were sent.
     key : str or None
         The idempotency key of the call.
@@ -111,7 +111,7 @@ class CallError(RosenblattError):
     def __init__(self, status: int, problem: Mapping[str, Any], key: str | None = None) -> None:
         self.status, self.key = status, key
         self.title, self.detail = str(problem.get("title", "Refused")), str(problem.get("detail", ""))
-        place = {name: problem.get(name) for name in ("code", "row", "column")}
+        place = {name: problem.get(name) for name in ("code", "row", "column", "parameter")}
         super().__init__(f"{status} {self.title}: {self.detail}", **place)
         self._given = problem.get("remedies", ())
 
@@ -280,7 +280,9 @@ class Client:
         if where.scheme not in ("http", "https") or not where.hostname:
             raise ParameterError(f"{address!r} is no address of a server. Use such as http://127.0.0.1:8000.")
         if attempts < 1:
-            raise ParameterError(f"attempts is {attempts}, but a call is tried at least once.")
+            raise ParameterError(
+                f"attempts is {attempts}, but a call is tried at least once.", parameter="attempts", value=attempts
+            )
         if token is not None and where.scheme == "http" and where.hostname not in LOOPBACK and not unencrypted:
             raise ParameterError(
                 f"The token would be readable on the way to {where.hostname}. Use https, or unencrypted=True in a "
@@ -309,6 +311,13 @@ class Client:
         """Return whether the server takes calls now; False if it cannot be reached."""
         try:
             return self._http.get("/readyz").status_code == 200
+        except httpx.TransportError:
+            return False
+
+    def is_running(self) -> bool:
+        """Return whether the process of the server answers, ready or not."""
+        try:
+            return self._http.get("/healthz").status_code == 200
         except httpx.TransportError:
             return False
 
@@ -377,14 +386,46 @@ class Client:
         """Learn the true label of an earlier prediction by its id, once; see `predict` with ``remember``."""
         return _made(Learned, self._post(_path(name, "feedback"), {"id": id, "label": label}))
 
-    def explain(self, name: str, row: Any) -> Explanation:
-        """Return the weights behind the answer for one row."""
-        found = self._get(_path(name, "explain"), row=as_json(row))
-        return _made(Explanation, found)
+    def explain(self, name: str, row: Any = None, *, id: str | None = None) -> Explanation:
+        """Return the weights behind the answer for one row, or for a remembered prediction by its id."""
+        if (row is None) == (id is None):
+            raise ParameterError(
+                "explain takes a row, or the id of a prediction. Give one of them.", parameter="row"
+            )
+        asked = {"row": as_json(row)} if id is None else {"id": id}
+        return _made(Explanation, self._get(_path(name, "explain"), **asked))
 
     def versions(self, name: str) -> dict[str, Any]:
         """Return which versions can be restored or exported, and what changed them."""
         found: dict[str, Any] = self._get(_path(name, "versions"))
+        return found
+
+    def events(self, name: str, *, last: int = 20) -> list[dict[str, Any]]:
+        """Return the last events, the newest first, each with ``version``, ``kind``, time ``at`` and counts."""
+        found: list[dict[str, Any]] = self._get(_path(name, "events"), last=str(last))["events"]
+        return found
+
+    def erase(
+        self, name: str, versions: Sequence[int | Mapping[str, Any]] = (), *, keys: Sequence[str] = ()
+    ) -> dict[str, int]:
+        """Forget examples: the model becomes the one that never learned them.
+
+        Parameters
+        ----------
+        name : str
+            The model.
+        versions : sequence of int or mapping
+            The versions whose rows are forgotten; of some rows only, ``{"version": 7, "rows": [0, 2]}``.
+        keys : sequence of str
+            The idempotency keys that the examples were sent with.
+
+        Returns
+        -------
+        dict
+            The new ``version``, how many rows are ``erased``, and ``ended_from``, the first version that ended.
+        """
+        rows = [dict(each) if isinstance(each, Mapping) else {"version": each} for each in versions]
+        found: dict[str, int] = self._post(_path(name, "erase"), {"versions": rows, "keys": list(keys)})
         return found
 
     def rollback(self, name: str, version: int) -> int:

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from rosenblatt.exceptions import FormatError, Message, Remedy, RosenblattError, Term, remedies_of
+from rosenblatt.exceptions import FormatError, Given, Message, Remedy, RosenblattError, Term, remedies_of
 
 __all__ = [
     "PROBLEM_TYPE",
@@ -106,11 +106,14 @@ def in_calls(text: str) -> str:
     'Row 1 of rows is wrong.'
     """
 
-    def said(slot: Remedy | Term) -> str:
+    def said(slot: Remedy | Given | Term) -> str:
         if isinstance(slot, Term):
             return slot.name if slot.name == "rows" else slot.python
-        value = "" if slot.value is None else "=" + msgspec.json.encode(slot.value).decode()
-        return slot.parameter + value
+        if isinstance(slot, Given) and not isinstance(slot.value, str | bool | int | float | None):
+            return str(slot)
+        if isinstance(slot, Remedy) and slot.value is None:
+            return slot.parameter
+        return slot.parameter + "=" + msgspec.json.encode(slot.value).decode()
 
     return text.told(said) if isinstance(text, Message) else text
 
@@ -145,7 +148,8 @@ class RequestError(RosenblattError):
         **where: Any,
     ) -> None:
         code = code or CODES.get(status, "refused")
-        super().__init__(detail, code=code, row=where.get("row"), column=where.get("column"))
+        place = {name: where.get(name) for name in ("row", "column", "parameter")}
+        super().__init__(detail, code=code, **place)
         self.status, self.title, self.detail = status, title, in_calls(detail)
         self.retry_after, self.where = retry_after, where
         self.given: tuple[Remedy, ...] = ()
@@ -169,6 +173,8 @@ class RequestError(RosenblattError):
             text = error.told(tuple(way for way in error.ways if not remedies_of(way)))
         if error.row is not None:
             where = {"row": error.row} | ({} if error.column is None else {"column": error.column})
+        if error.parameter is not None:
+            where["parameter"] = error.parameter
         problem = cls.of(422, text, code=error.code, **where)
         problem.given = error.remedies
         if len(problem.detail) > MAX_TOLD_CHARACTERS:

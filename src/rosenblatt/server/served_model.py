@@ -21,6 +21,7 @@ from rosenblatt.exceptions import InputError, ParameterError, Remedy, Rosenblatt
 from rosenblatt.kernels.kernel_state import KernelState
 from rosenblatt.models.files import StoredModel, open_model, write_model
 from rosenblatt.models.streamed import StreamedLearner, read_streamed
+from rosenblatt.registry import classes_able
 from rosenblatt.rows.batch import Vocabulary, are_mappings
 from rosenblatt.rows.features import EXACT_BITS, Features, as_rows, read_only, require_finite
 from rosenblatt.rows.labels import list_classes
@@ -203,8 +204,8 @@ def read_learner(path: str) -> tuple[StoredModel, Any]:
     learner = stored.estimator()
     if not isinstance(learner, OnlineLearning) or learner._stream_kind is not Stream:
         raise ParameterError(
-            f"{path} holds a {stored.learner}, which cannot learn row by row without end. Serve a Perceptron, a "
-            "PassiveAggressiveClassifier, a ConfidenceWeightedClassifier, or a KernelPerceptron with a budget."
+            f"{path} holds a {stored.learner}, which cannot learn row by row without end. Serve a "
+            f"{classes_able('serves')}; a kernel needs a budget."
         )
     if isinstance(learner._state, KernelState) and learner.get_params(deep=False)["budget"] is None:
         raise ParameterError(

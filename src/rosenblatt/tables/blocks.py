@@ -459,6 +459,9 @@ Change: TypeAlias = Callable[[Rows], Rows]
 """Returns changed rows; it may write to the values of the rows it gets."""
 
 
+Identity: TypeAlias = str | Callable[[], str] | None
+
+
 class Blocks(ABC):
     """Labelled rows in blocks, each of which fits into memory.
 
@@ -466,8 +469,8 @@ class Blocks(ABC):
     ----------
     summary : DataSummary
         Describes all rows.
-    identity : str or None
-        Tells this data from other data; None takes the fingerprint.
+    identity : str, callable or None
+        Tells this data from other data, or returns what does; None takes the fingerprint.
 
     Attributes
     ----------
@@ -487,7 +490,7 @@ class Blocks(ABC):
     scaling: Any = None
     whole: Batch | None = None
 
-    def __init__(self, summary: DataSummary, identity: str | None = None) -> None:
+    def __init__(self, summary: DataSummary, identity: Identity = None) -> None:
         self.summary, self._identity = summary, identity
         self.n_rows, self.n_features, self.stored = summary.n_rows, summary.n_features, summary.stored
         self.classes, self.boundaries, self.names = summary.classes, summary.boundaries, summary.names
@@ -514,8 +517,15 @@ class Blocks(ABC):
         return self.summary.counts
 
     @property
+    def is_identified(self) -> bool:
+        """Whether `identity` is known without reading any row."""
+        return isinstance(self._identity, str)
+
+    @property
     def identity(self) -> str:
         """A digest that tells this data from other data."""
+        if callable(self._identity):
+            self._identity = self._identity()
         return self._identity or self.fingerprint
 
     @property
@@ -575,7 +585,7 @@ class MemoryBlocks(Blocks):
         boundaries: Ints | None = None,
         *,
         facts: Facts = NOTHING,
-        identity: str | None = None,
+        identity: Identity = None,
         statistics: Statistics | None = None,
         scaling: Any = None,
         unscaled: Callable[[], Batch] | None = None,

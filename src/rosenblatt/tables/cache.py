@@ -43,7 +43,7 @@ from rosenblatt.codecs import (
     strict_json,
     wrong,
 )
-from rosenblatt.exceptions import FormatError, ParameterError, Remedy, StorageError
+from rosenblatt.exceptions import FormatError, Given, ParameterError, Remedy, StorageError
 from rosenblatt.loops.layout import CSR
 from rosenblatt.rows.batch import Batch
 from rosenblatt.rows.memory import format_bytes
@@ -56,6 +56,7 @@ from rosenblatt.tables.blocks import (
     Blocks,
     Bytes,
     Change,
+    Identity,
     pieces,
     stored_arrays,
 )
@@ -294,7 +295,8 @@ def require_replaceable(path: Path) -> None:
         return  # not there, or not readable: writing the cache will say so
     if start and start != KIND:
         raise ParameterError(
-            f"cache={str(path)!r} is not a cache, and would be overwritten. Name another file, or remove this one."
+            Given("cache", str(path))
+            + " is not a cache, and would be overwritten. Name another file, or remove this one."
         )
 
 
@@ -365,7 +367,7 @@ class CachedBlocks(Blocks):
         The file.
     stamp : mapping
         What the stamp of the file must be.
-    identity : str or None
+    identity : str, callable or None
         Tells this data from other data; None takes the fingerprint.
     descriptor : int or None
         Reads the file, if this process wrote it; others must belong to this user. It is closed with the blocks.
@@ -377,7 +379,7 @@ class CachedBlocks(Blocks):
     """
 
     def __init__(
-        self, path: Path, stamp: Mapping[str, Any], identity: str | None, descriptor: int | None = None
+        self, path: Path, stamp: Mapping[str, Any], identity: Identity, descriptor: int | None = None
     ) -> None:
         self.path = path
         try:

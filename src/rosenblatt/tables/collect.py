@@ -25,12 +25,13 @@ from rosenblatt.loops.layout import CSR, Rows
 from rosenblatt.rows.batch import Batch, Chunk
 from rosenblatt.rows.features import read_only
 from rosenblatt.rows.labels import list_classes
-from rosenblatt.rows.memory import format_bytes, require_memory, usual_memory
+from rosenblatt.rows.memory import format_bytes, require_memory, return_freed_memory, usual_memory
 from rosenblatt.tables.blocks import (
     BLOCK_BYTES,
     Blocks,
     Builder,
     Change,
+    Identity,
     MemoryBlocks,
     checksum,
     chunks_of,
@@ -252,6 +253,7 @@ def type_of(source: Source) -> np.dtype[Any] | None:
     return next(ahead(first()), None)
 
 
+RELEASED_BLOCKS = 8  # that are copied before their memory goes back to the system
 SAMPLE_BYTES, SAMPLE_PLACES = 1 << 16, 16  # bytes, and places in a file where so many are read to recognise it
 
 _log = logging.getLogger("rosenblatt.tables")
@@ -477,6 +479,8 @@ def _stacked(held: list[Batch], summary: DataSummary) -> Rows:
             batch = held.pop()
             yield batch, at, row
             at, row = at + batch.stored, row + batch.n_rows
+            if len(held) % RELEASED_BLOCKS == 0:
+                return_freed_memory()
 
     def copy(part: tuple[Batch, int, int]) -> None:
         batch, at, row = part
@@ -646,5 +650,10 @@ class ScaledBlocks(Blocks):
         return self._blocks.walk(order, how if change is None else lambda rows: change(how(rows)))
 
 
-def _identity(blocks: Blocks, how: Transformation) -> str:
-    return digest([blocks.identity, *how.figures])
+def _identity(blocks: Blocks, how: Transformation) -> Identity:
+    """Return what tells transformed rows from others; where that takes a reading of all rows, when asked for."""
+
+    def told() -> str:
+        return digest([blocks.identity, *how.figures])
+
+    return told() if blocks.is_identified else told

@@ -364,7 +364,9 @@ def require_encoding(encoding: str) -> None:
         "".encode(encoding)  # refuses codecs that are not of text
     except (LookupError, ValueError) as error:
         raise ParameterError(
-            f"encoding is {encoding!r}, which is no encoding of text. Use one such as latin-1, cp1252 or utf-16."
+            f"encoding is {encoding!r}, which is no encoding of text. Use one such as latin-1, cp1252 or utf-16.",
+            parameter="encoding",
+            value=encoding,
         ) from error
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rosenblatt.exceptions import FormatError, NoRowsError, ParameterError, Remedy
+from rosenblatt.exceptions import FormatError, Given, NoRowsError, ParameterError, Remedy
 from rosenblatt.rows.features import show_value
 from rosenblatt.tables.data_file import DataFile, closed_on_error
 from rosenblatt.tables.delimited_rows import (
@@ -596,7 +596,7 @@ class CsvTable:
     def __init__(self, file: DataFile, options: Options, recipe: TableRecipe | None = None) -> None:
         delimiter = options.delimiter
         if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n\0'):
-            raise ParameterError(f"delimiter is {delimiter!r}, but must be one ASCII character that is no quote.")
+            raise ParameterError(Given("delimiter", delimiter) + " must be one ASCII character that is no quote.")
         self.file, self._chunk_bytes = file.name, options.chunk_bytes
         expected = {name for name, _ in recipe.columns} if recipe and recipe.named else set()
         with closed_on_error(file.open()) as self._stream:

@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.exceptions import FormatError, InputError, Message, NoRowsError, ParameterError, Remedy
-from rosenblatt.parameters import Check, check_choice, check_count, check_flag, check_type, optional
+from rosenblatt.parameters import UNUSED, Check, check_choice, check_count, check_flag, check_type, optional
 from rosenblatt.rows.batch import Chunk, Skipped
 from rosenblatt.tables.data_file import DataFile, expand, once_only
 from rosenblatt.tables.encoder import Encoder
 from rosenblatt.tables.reading import (
+    FORMATS,
     MISSING_RULES,
     MOST_BITS,
     THOUSANDS,
@@ -251,6 +252,7 @@ def open_source(
     require_valid(options)
     files = expand(places, options.encoding)
     formats = [recognise(file, options.format) for file in files]
+    require_own(options, files[0].name, formats)
     kinds = {format_.is_sparse(file) for file, format_ in zip(files, formats, strict=True)}
     if len(kinds) > 1:
         names = ", ".join(file.name for file in files)
@@ -264,6 +266,17 @@ def open_source(
     raise InputError(
         f"{files[0].name} holds {here}, but the model was trained on {there}. Use data of the same kind."
     )
+
+
+def require_own(options: Options, name: str, formats: Sequence[Format]) -> None:
+    """Refuse options that belong to other formats than those of the files."""
+    taken = {option for each in formats for option in each.own}
+    for option in dict.fromkeys(option for each in FORMATS.values() for option in each.own):
+        value = getattr(options, option)
+        if value is not None and option not in taken:
+            given = Remedy(option, value if isinstance(value, bool) else None, option)
+            told = f"{name} is {formats[0].name}, which has no option " + given + ". Drop " + given + "."
+            raise ParameterError(told, code=UNUSED, parameter=option, value=value)
 
 
 class FileSource(Source):

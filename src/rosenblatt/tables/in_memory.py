@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.exceptions import DataTypeError, InputError, LeftOutWarning, ParameterError, ShapeError
+from rosenblatt.exceptions import DataTypeError, Given, InputError, LeftOutWarning, ParameterError, ShapeError
 from rosenblatt.rows.features import (
     Features,
     as_frame,
@@ -285,7 +285,9 @@ def learn_sparse(X: Any, options: Options, before: Recipe | None) -> tuple[Featu
     """Return a sparse matrix of numbers as features, and its recipe; see `learn_table`."""
     for name in ("text", "categorical", "hashed", "ignore"):
         if getattr(options, name):
-            raise ParameterError(f"{name}={getattr(options, name)!r} names columns of a table, but X is sparse.")
+            raise ParameterError(
+                Given(name, getattr(options, name)) + " names columns of a table, but X is sparse."
+            )
     features = as_rows(X)
     if options.missing in ("error", "indicator"):
         require_finite(features)

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.codecs import Count, Number, Record
-from rosenblatt.exceptions import NonFiniteError, ParameterError
+from rosenblatt.exceptions import Given, NonFiniteError, ParameterError
 from rosenblatt.loops.layout import CSR
 from rosenblatt.rows.features import Features
 from rosenblatt.rows.memory import require_memory
@@ -52,12 +52,15 @@ class Monomials:
 
     def __init__(self, d: int, degree: int, c: float) -> None:
         if degree > LARGEST_DEGREE:
-            raise ParameterError(f"degree={degree} exceeds {LARGEST_DEGREE}, the largest with a float factorial.")
+            raise ParameterError(
+                Given("degree", degree) + f" exceeds {LARGEST_DEGREE}, the largest with a float factorial."
+            )
         self.d, self.degree, self.c = d, degree, c
         self.n_columns = math.comb(d + degree, degree) if c else math.comb(d + degree - 1, degree)
         if self.n_columns > MOST_COLUMNS:
             raise ParameterError(
-                f"degree={degree} of {d} features makes {self.n_columns:,} monomials, more than can be numbered. "
+                Given("degree", degree)
+                + f" of {d} features makes {self.n_columns:,} monomials, more than can be numbered. "
                 "Lower the degree, or use the kernel instead of the map."
             )
         self.degrees = range(degree + 1) if c else range(degree, degree + 1)
@@ -73,7 +76,8 @@ class Monomials:
             front = math.inf
         if not 0.0 < front < math.inf:
             raise ParameterError(
-                f"c={self.c!r} to the power of {self.degree - k}, times {self.degree}!/{self.degree - k}!, is "
+                Given("c", self.c)
+                + f" to the power of {self.degree - k}, times {self.degree}!/{self.degree - k}!, is "
                 "beyond float64. Choose c nearer to 1."
             )
         return front

@@ -14,7 +14,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from rosenblatt.exceptions import FormatError, ParameterError, Remedy
+from rosenblatt.exceptions import FormatError, Given, ParameterError, Remedy
 
 if TYPE_CHECKING:
     from rosenblatt.rows.batch import Skipped
@@ -99,7 +99,7 @@ def runs_of(ngrams: int | str) -> Runs:
         if 1 <= runs.least <= most <= MOST_NGRAMS:
             return runs
     raise ParameterError(
-        f"ngrams is {ngrams!r}, but must be the longest run of words, such as 2, or lengths such as '1-2', or "
+        Given("ngrams", ngrams) + f" must be the longest run of words, such as 2, or lengths such as '1-2', or "
         f"'char:2-5' for characters; each from 1 to {MOST_NGRAMS}."
     )
 
@@ -230,6 +230,8 @@ class Format:
         Whether labels can be read without reading the features.
     optional_columns : bool
         Whether a file may lack columns that others have.
+    own : tuple of str
+        The options that not every format has.
     """
 
     name: str
@@ -241,6 +243,7 @@ class Format:
     on_disk: tuple[bytes, ...] = ()
     labels_apart: bool = False
     optional_columns: bool = False
+    own: tuple[str, ...] = ()
 
 
 def _lazy(place: str) -> Callable[..., Any]:
@@ -248,11 +251,18 @@ def _lazy(place: str) -> Callable[..., Any]:
     return lambda *arguments: resolve_name(f"rosenblatt.tables.{place}")(*arguments)
 
 
+OF_DELIMITED = ("header", "delimiter", "decimal", "thousands")
 _EVERY = (
-    Format("csv", ("csv",), (), _lazy("delimited:CsvTable")),
-    Format("tsv", ("tsv", "tab"), (), _lazy("delimited:TsvTable")),
+    Format("csv", ("csv",), (), _lazy("delimited:CsvTable"), own=OF_DELIMITED),
+    Format("tsv", ("tsv", "tab"), (), _lazy("delimited:TsvTable"), own=OF_DELIMITED),
     Format(
-        "svmlight", ("svm", "svmlight", "libsvm"), (), None, _lazy("svmlight:open_svmlight"), lambda file: True
+        "svmlight",
+        ("svm", "svmlight", "libsvm"),
+        (),
+        None,
+        _lazy("svmlight:open_svmlight"),
+        lambda file: True,
+        own=("zero_based",),
     ),
     Format(
         "parquet", ("parquet", "pq"), (b"PAR1",), _lazy("columnar:ParquetTable"), on_disk=(b"",), labels_apart=True
@@ -315,7 +325,7 @@ def recognise(file: DataFile, asked: str | None = None) -> Format:
         `asked` is no format.
     """
     if asked is not None and asked not in FORMATS and asked not in CORPUS_FORMATS:
-        raise ParameterError(f"format is {asked!r}, but must be one of {', '.join(FORMATS)}.")
+        raise ParameterError(Given("format", asked) + f" must be one of {', '.join(FORMATS)}.")
     if asked in CORPUS_FORMATS or (asked is None and named_corpus_format(file.inner) is not None):
         raise FormatError(
             "this is a file of sentences, not a table. `rosenblatt train` reads it with "

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.exceptions import FormatError, ParameterError
+from rosenblatt.exceptions import FormatError, Given, ParameterError
 from rosenblatt.loops.layout import CSR
 from rosenblatt.rows.batch import Chunk, Skipped
 from rosenblatt.rows.features import read_only
@@ -112,9 +112,9 @@ class SvmlightReader:
         width: int | None = None,
     ) -> None:
         if not 1 <= chunk_bytes <= LONGEST_LINE:
-            raise ParameterError(f"chunk_bytes must be from 1 to {LONGEST_LINE}, got {chunk_bytes!r}")
+            raise ParameterError(Given("chunk_bytes", chunk_bytes) + f" must be from 1 to {LONGEST_LINE}.")
         if width is not None and not 1 <= width <= LARGEST_INDEX + 1:
-            raise ParameterError(f"width must be None or from 1 to {LARGEST_INDEX + 1}, got {width!r}")
+            raise ParameterError(Given("width", width) + f" must be None or from 1 to {LARGEST_INDEX + 1}.")
         self.zero_based = zero_based
         self.n_features = width or 0
         self.unmet = 0

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.exceptions import ParameterError
+from rosenblatt.exceptions import Given, ParameterError
 from rosenblatt.loops.layout import CSR
 from rosenblatt.tables.reading import MOST_BITS, Runs, loop_pays, runs_of
 from rosenblatt.threads import allowed, ordered
@@ -138,7 +138,7 @@ def hash_texts(values: NDArray[np.uint8], offsets: NDArray[Any], *, ngrams: int 
     """
     runs = runs_of(ngrams)
     if not 1 <= bits <= MOST_BITS:
-        raise ParameterError(f"bits must be from 1 to {MOST_BITS}, got {bits!r}")
+        raise ParameterError(Given("bits", bits) + f" must be from 1 to {MOST_BITS}.")
     if not loop_pays(int(offsets[-1] - offsets[0]), MAX_PLAIN_BYTES):
         return _hash_plainly(values, offsets, ngrams, bits)
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.loops.compilation import when_compiling
+from rosenblatt.registry import able, command
 from rosenblatt.tasks.data import Log, log_info
 from rosenblatt.typing import ColumnLike, MatrixLike
 
@@ -201,17 +202,11 @@ def _learn_named(average: bool) -> None:
 
 
 def _streams(folder: Path) -> Iterator[Step]:
-    import rosenblatt as rb
 
-    kinds: tuple[tuple[Any, dict[str, Any]], ...] = (
-        (rb.Perceptron, {}),
-        (rb.Perceptron, {"average": True}),
-        (rb.PassiveAggressiveClassifier, {}),
-        (rb.ConfidenceWeightedClassifier, {}),
-        (rb.KernelPerceptron, {"kernel": "rbf", "budget": 8}),
-    )
-    for (X, y), (kind, parameters) in product((*_tables(), *_tables(np.float32)), kinds):
-        yield partial(_go_on, kind(max_iter=2, **parameters), X, y, folder / "model")
+    for (X, y), name in product((*_tables(), *_tables(np.float32)), able("serves")):
+        kind, fixed = command(name)
+        own = {"kernel": "rbf", "budget": 8} if name == "kernel" else fixed
+        yield partial(_go_on, kind(max_iter=2, **own), X, y, folder / "model")
     for average in (False, True):
         yield partial(_learn_named, average)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from rosenblatt.models.files import Predictor, StoredModel, open_model
 from rosenblatt.models.opened import OpenedModel
 from rosenblatt.registry import defaults_of
 from rosenblatt.tasks.data import TAGGER, Place
+
+if TYPE_CHECKING:
+    from rosenblatt.certify.certificate import Certificate
 
 __all__ = ["ModelContents", "NamedWeight", "inspect_model"]
 
@@ -52,6 +55,8 @@ class ModelContents(ShowsText):
     parameters, training, provenance : dict
         The parameters of the estimator, single results of training such as ``n_iter_``, and where the model comes
         from.
+    certificate : Certificate or None
+        The proof that ended training, or the verdict in floats; reading does not verify it.
     weights : list of NamedWeight
         The largest weights of each hyperplane; empty for models that are not linear.
     preprocessing : dict or None
@@ -66,6 +71,7 @@ class ModelContents(ShowsText):
     weights: list[NamedWeight]
     preprocessing: dict[str, Any] | None
     provenance: dict[str, Any]
+    certificate: Certificate | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values, as JSON can hold them; others, such as kernels, as Python shows them."""
@@ -75,6 +81,7 @@ class ModelContents(ShowsText):
             "features": self.n_features,
             "parameters": _plain(self.parameters),
             "training": _plain(self.training),
+            "certificate": None if self.certificate is None else str(self.certificate).splitlines(),
             "weights": [each._asdict() for each in self.weights],
             "preprocessing": self.preprocessing,
             "provenance": _plain(self.provenance),
@@ -96,6 +103,9 @@ class ModelContents(ShowsText):
                 "largest weights",
                 *("  " + line for line in align_columns(rows, left=range(1 + several))),
             ]
+        if self.certificate is not None:
+            lines += ["", "certificate (rows are counted from 0; its method verify checks it)"]
+            lines += ["  " + line for line in str(self.certificate).splitlines()]
         for title, values in (("training", self.training), ("provenance", self.provenance)):
             if values:
                 named = align_columns([[name, _short(value)] for name, value in values.items()], left=(0, 1))
@@ -139,6 +149,7 @@ def inspect_model(path: Place, *, weights: int = 10) -> ModelContents:
         weights=_largest(opened, weights),
         preprocessing=None if recipe is None else recipe.to_json(),
         provenance=stored.provenance,
+        certificate=stored.certificate,
     )
 
 

@@ -24,6 +24,7 @@ from rosenblatt.codecs import LARGEST_HEADER
 from rosenblatt.exceptions import (
     NOTE,
     FormatError,
+    Given,
     Message,
     ModelFileError,
     ParameterError,
@@ -32,6 +33,7 @@ from rosenblatt.exceptions import (
 )
 from rosenblatt.models.files import StoredModel
 from rosenblatt.models.opened import OpenedModel
+from rosenblatt.parameters import UNUSED
 from rosenblatt.rooms import find
 from rosenblatt.rows.features import as_frame, read_only
 from rosenblatt.rows.features import show_value as as_shown
@@ -324,7 +326,8 @@ def open_places(places: Sequence[Any], options: Options, recipe: Recipe | None) 
     for each in fields(Options):
         if each.name not in HARMLESS and getattr(options, each.name) != getattr(usual, each.name):
             told = f"{built_in[0]} is a built-in set and has no option "
-            raise ParameterError(told + Remedy(each.name) + ". Drop " + Remedy(each.name) + ".")
+            told += Remedy(each.name) + ". Drop " + Remedy(each.name) + "."
+            raise ParameterError(told, code=UNUSED, parameter=each.name, value=getattr(options, each.name))
     return BuiltinSource(built_in[0][1:])
 
 
@@ -349,7 +352,9 @@ def source_of(data: Data, options: Mapping[str, Any], *, learning: bool = False)
 def require_no_options(options: Mapping[str, Any]) -> None:
     """Refuse options of reading for data that is in memory, or open already."""
     if options:
-        raise ParameterError(f"{next(iter(options))} is an option of reading files, but none is named. Drop it.")
+        name, value = next(iter(options.items()))
+        told = Remedy(name) + " is an option of reading files, but none is named. Drop it."
+        raise ParameterError(told, code=UNUSED, parameter=name, value=value)
 
 
 def places_of(data: Any) -> list[Any]:
@@ -364,7 +369,8 @@ def places_of(data: Any) -> list[Any]:
             raise ParameterError(
                 f"data holds {type(each).__name__}, but must name files or be a data frame or a list of "
                 "mappings. Pass arrays and other lists as X and y to the fit of an estimator, such as "
-                "Perceptron().fit(X, y)."
+                "Perceptron().fit(X, y).",
+                parameter="data",
             )
     return found
 
@@ -454,7 +460,7 @@ class RareClasses(NamedTuple):
             return None
         least, colon, into = str(told).partition(":")
         if isinstance(told, bool) or not least.isdecimal() or int(least) < 1 or (colon and not into):
-            raise ParameterError(f"min_class is {told!r}, but must be a number of rows, such as 5, or '5:other'.")
+            raise ParameterError(Given("min_class", told) + " must be a number of rows, such as 5, or '5:other'.")
         return cls(int(least), into or None)
 
     def apart(self, blocks: MemoryBlocks, log: Log) -> MemoryBlocks:

@@ -122,7 +122,9 @@ def evaluate(
             tagged: SequenceEvaluation = evaluate_tagger(opened, data, label=label, log=log, **options)
             return tagged
         if label is not None:
-            raise ParameterError("label is for taggers, but the model predicts rows of tables. Use target.")
+            raise ParameterError(
+                "label is for taggers, but the model predicts rows of tables. Use target.", parameter="label"
+            )
         source = source_for(opened, data, options)
         found = opened.evaluate(source, positive)
         describe_reading(source, log)
@@ -292,7 +294,10 @@ def evaluate_folds(
     if y is not None and _reads_tables(learner):
         require_no_options(options)
         if min_class is not None:
-            raise ParameterError("min_class is for data that is read. Leave rare classes out of X and y before.")
+            raise ParameterError(
+                "min_class is for data that is read. Leave rare classes out of X and y before.",
+                parameter="min_class",
+            )
         if scale or parameters:
             raise ParameterError(
                 "The learner is a pipeline: use TableEncoder(scale=True), and set parameters in it."
@@ -306,7 +311,10 @@ def evaluate_folds(
     if source is None:
         require_no_options(options)
         if min_class is not None:
-            raise ParameterError("min_class is for data that is read. Leave rare classes out of X and y before.")
+            raise ParameterError(
+                "min_class is for data that is read. Leave rare classes out of X and y before.",
+                parameter="min_class",
+            )
         batch, scale = as_batch(data, y), bool(scale)
     else:
         with explain_target(source):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -23,17 +23,19 @@ from rosenblatt.estimators._fitting import warn_of_end
 from rosenblatt.estimators.perceptron_core import BareParameters
 from rosenblatt.evaluation import Evaluation, RegressionEvaluation
 from rosenblatt.evaluation import evaluate as compare
-from rosenblatt.exceptions import InputError, ParameterError, Remedy, brief_notes, told_by
+from rosenblatt.exceptions import InputError, Message, ParameterError, Remedy, brief_notes, told_by
 from rosenblatt.learning.checkpoint import discard
 from rosenblatt.learning.visitor import hold_out
 from rosenblatt.loops.compilation import Seconds, Stopwatch
 from rosenblatt.loops.layout import CSR
 from rosenblatt.models.files import EstimatorPredictor, with_largest_words, write_model
-from rosenblatt.parameters import TrainingArguments, learned, positional
+from rosenblatt.parameters import UNUSED, TrainingArguments, learned, positional
 from rosenblatt.registry import able_in_words, name_of
 from rosenblatt.rooms import find
 from rosenblatt.rows.batch import Batch
+from rosenblatt.rows.features import Features
 from rosenblatt.rows.labels import encode_labels
+from rosenblatt.rows.memory import require_memory
 from rosenblatt.rows.pairs import PairEvaluation, as_groups
 from rosenblatt.tables.blocks import Blocks, MemoryBlocks
 from rosenblatt.tables.collect import collect, mark_gaps, measure, transform_blocks, weigh
@@ -41,7 +43,7 @@ from rosenblatt.tables.data_file import closed_on_error
 from rosenblatt.tables.file_source import Source
 from rosenblatt.tables.online_scaling import Figures, OnlineScaling
 from rosenblatt.tables.preparation import Preparation, encoding_of
-from rosenblatt.tables.recipe import Recipe
+from rosenblatt.tables.recipe import Recipe, TableRecipe
 from rosenblatt.tables.scaling import Transformation, Weighting
 from rosenblatt.tasks.data import (
     Log,
@@ -140,9 +142,7 @@ def kernel_of(text: str) -> Any:
     from rosenblatt.kernels.values import NAMED
 
     # A file holds rows, not their kernel values.
-    named = {
-        name: kernel for name, kernel in NAMED.items() if name != "precomputed"
-    }  # a file holds rows, not their kernel values
+    named = {name: kernel for name, kernel in NAMED.items() if name != "precomputed"}
     kind, _, inside = text.partition("(")
     if kind not in named or (inside and not inside.endswith(")")):
         raise ParameterError(f"{text!r} is not a kernel. Use {', '.join(named)}, as in 'rbf(gamma=0.5)'.")
@@ -183,10 +183,13 @@ def named_learner(
         kind = f"{'the class' if named is learner else 'of type'} {named.__name__}"
         raise ParameterError(
             f"learner is {kind}, but must be the name of a learner or an estimator. Labels are a column of the "
-            "data; pass arrays of rows and labels to the fit of an estimator, such as Perceptron().fit(X, y)."
+            "data; pass arrays of rows and labels to the fit of an estimator, such as Perceptron().fit(X, y).",
+            parameter="learner",
         )
     if parameters:
-        raise ParameterError("parameters are for a learner given by name. Set them on the estimator.")
+        raise ParameterError(
+            "parameters are for a learner given by name. Set them on the estimator.", parameter="parameters"
+        )
     from sklearn.base import clone
 
     return type(learner).__name__, clone(learner)
@@ -279,7 +282,7 @@ def fit_prepared(estimator: Any, blocks: Any, groups: ArrayLike | None = None, *
     else:
         batch: Batch = blocks.whole
         own = {"qid": groups} if takes_groups(estimator) else {}
-        estimator.fit(batch.native(), batch.classes[batch.codes], **own)
+        estimator.fit(batch.native(), batch.classes[batch.codes], **own, **checkpoints)
 
 
 def unscaled(estimator: Any, done: Transformation) -> Transformation:
@@ -304,7 +307,7 @@ def evaluate_predictions(
     groups: ArrayLike | None = None,
 ) -> Evaluation | RegressionEvaluation | PairEvaluation:
     """Compare predictions with labels, for all classes of the batch, or with numbers."""
-    labels = EstimatorPredictor(estimator, batch.names).predict(before.features(batch))
+    labels = answers(EstimatorPredictor(estimator, batch.names).predict, before, batch)
     if takes_groups(estimator):
         return PairEvaluation.of(batch.classes[batch.codes], labels, groups)
     if is_regression(estimator):
@@ -315,7 +318,16 @@ def evaluate_predictions(
 
 def decision_of(estimator: Any, before: Transformation, batch: Batch) -> Floats:
     """Return the decision scores of rows."""
-    return np.asarray(EstimatorPredictor(estimator, batch.names).decision(before.features(batch)), np.float64)
+    return np.asarray(answers(EstimatorPredictor(estimator, batch.names).decision, before, batch), np.float64)
+
+
+def answers(answer: Callable[[Features], NDArray[Any]], before: Transformation, batch: Batch) -> NDArray[Any]:
+    """Return the answers about all rows, which are prepared a block at a time: a copy of all would take memory."""
+    if not any(before.steps):
+        return answer(batch)
+    before.require_width(batch.n_features)
+    blocks = MemoryBlocks(batch)
+    return np.concatenate([answer(part) for part in blocks.walk(range(blocks.n_blocks), before.into)])
 
 
 def calibrate_by_folds(
@@ -348,6 +360,8 @@ def calibrate_by_folds(
 
 # Training in five steps, which tables and sentences share: `train`.
 
+COPIES_TO_SCALE = 3
+"""How many copies of rows there are while an online scaler scales them: as arrays, filled and scaled."""
 _SHOWN = ("preparation", "summary", "provenance", "calibration")
 
 
@@ -432,6 +446,15 @@ class TrainingInterrupted(KeyboardInterrupt):
         self.result = result
 
 
+_UNUSED: dict[str, str] = {
+    "rows": " is for tables, but the data holds sentences",
+    "sentences": " is for sentences; tables have " + Remedy("features"),
+    "blocks": " is for learners that read rows block by block, but ",
+    "checkpoints": f" is for learners that keep checkpoints, such as {able_in_words('checkpoints')}, but ",
+}
+"""What is said of an argument without an effect, by what it needs."""
+
+
 class Training(TrainingArguments, ABC):
     """One training in five steps: open, prepare, fit and judge, and the result can be saved.
 
@@ -493,6 +516,31 @@ class Training(TrainingArguments, ABC):
             raise TrainingInterrupted(result) from interruption
         return result
 
+    def refuse_unused(self, abilities: Collection[str], *, whole: str = "") -> None:
+        """Refuse arguments that would have no effect, as their declarations say.
+
+        `abilities` are those of the learner; `whole` is the argument that keeps all rows in memory, if one does.
+        """
+        for name, each in self._declared.items():
+            value = getattr(self, name, None)
+            kept = each.needs == "blocks" and whole
+            if not each.needs or value == each.default or (each.needs in (self.unit, *abilities) and not kept):
+                continue
+            why: Any = Message(_UNUSED[each.needs])
+            if each.needs == "blocks":
+                asked = Remedy(whole, "online" if whole == "scale" else None, whole)
+                why += asked + " keeps" if kept and each.needs in abilities else f"{self.name} keeps"
+                why += " all rows in memory"
+            elif each.needs == "checkpoints":
+                why += f"{self.name} keeps none"
+            subject = Remedy(name, value if isinstance(value, bool) or value in ("online", "no") else None, name)
+            told = subject + why + ". Drop " + subject + "."
+            raise ParameterError(told, code=UNUSED, parameter=name, value=value)
+        for name in ("resume", "every") if self.checkpoint is None else ():
+            if getattr(self, name) != self._declared[name].default:
+                told = Remedy(name) + " needs a checkpoint. Name its file with " + Remedy("checkpoint") + "."
+                raise ParameterError(told, code=UNUSED, parameter=name, value=getattr(self, name))
+
     @property
     def saving(self) -> dict[str, Any]:
         """The arguments of a fit that keeps a checkpoint."""
@@ -551,7 +599,7 @@ def train(
         Whether to standardise the numbers of a table, or to divide sparse features by their deviations. The
         weights of linear models are turned into weights of the original features afterwards. None: yes for tables,
         no for sparse files and worked examples such as ``@xor``. "online" puts an `OnlineScaler` before the
-        learner, which goes on learning means and deviations in a server; it takes tables of numbers alone.
+        learner, which goes on learning means and deviations in a server; it takes numbers and categories.
     holdout : float or None
         The share of each class that is not trained on, to measure the model; of all rows in a regression, of all
         groups in a ranking, and of all sentences. All rows are then kept in memory.
@@ -612,12 +660,6 @@ def train(
     kind: type[Training] = TableTraining
     if reads_sentences(data, label, options.get("format")):
         kind = find("sequences.tagger_tasks").SentenceTraining
-        if min_class is not None:
-            raise ParameterError(
-                "Tags are predicted one by one, so that none is left out. Drop " + Remedy("min_class") + "."
-            )
-    elif columns:
-        raise ParameterError("columns is for sentences, but the data is a table. Use features.")
     return kind(
         data=data,
         learner=learner,
@@ -647,6 +689,7 @@ class TableTraining(Training):
     blocks: Any = learned()
     groups: Any = None
     online: OnlineScaling | None = None
+    densified: bool = False
     held: Batch | None = None
     held_groups: Any = None
     all_data: str | None = None
@@ -680,21 +723,22 @@ class TableTraining(Training):
         self.rare = RareClasses.of(self.min_class)
         if self.rare is not None and (is_regression(estimator) or takes_groups(estimator)):
             raise ParameterError(f"The learner {self.name} predicts no classes. Drop " + Remedy("min_class") + ".")
-        if self.saving and not keeps_checkpoints(estimator):
-            raise ParameterError(
-                f"The learner {self.name} keeps no checkpoints; {able_in_words('checkpoints')} do."
-            )
+        self.refuse_unused(registry.abilities(estimator), whole=self._whole)
         if self.scale == "online" and (self.probabilities is not None or takes_groups(estimator)):
             raise ParameterError(
                 "An online scaler goes on learning, so that it suits neither calibrated probabilities nor a "
                 "ranking. Drop one of them."
             )
 
+    @property
+    def _whole(self) -> str:
+        """The argument that needs all rows in memory, or ""."""
+        asked = ("holdout", "probabilities", "min_class") + ("scale",) * (self.scale == "online")
+        return next((name for name in asked if getattr(self, name) is not None), "")
+
     def _read(self) -> Any:
         source, estimator = self.source, self.estimator
-        asked = self.holdout is not None or self.probabilities is not None or self.scale == "online"
-        asked = asked or self.rare is not None
-        if asked or not learns_from_blocks(estimator):
+        if self._whole or not learns_from_blocks(estimator):
             return all_rows(source, numbers=is_regression(estimator))
         return collect(
             source,
@@ -727,17 +771,32 @@ class TableTraining(Training):
     def _prepare_online(self, recipe: Recipe | None, fill: bool) -> None:
         """Scale rows by an online scaler that has met all of them; the weights stay those of scaled rows."""
         before = preparation(self.blocks, recipe, fill=fill, scale=False)
-        filled = transform_blocks(self.blocks, *before).whole
-        if filled is None or isinstance(filled.rows, CSR):
+        filled: Batch = transform_blocks(self.blocks, *before).whole  # type: ignore[assignment]  # all in memory
+        self.densified = isinstance(filled.rows, CSR)
+        if self.densified and (not isinstance(recipe, TableRecipe) or recipe.texts or recipe.hashed):
             raise ParameterError(
                 "An online scaler needs a number for every feature, but these rows are sparse: they have words or "
-                "categories, or come from a sparse file. Use a table of numbers alone, or another way to scale."
+                "hashed columns, or come from a sparse file. Ignore such columns, or use "
+                + Remedy("scale", True)
+                + "."
             )
+        filled = self._as_scaled(filled)
         self.online = OnlineScaling(True, True, Figures.of(filled.n_features), filled.names)
         self.online.learn(filled.rows)
         batch = replace(filled, rows=self.online.scale(filled.rows))
         self.prepared = MemoryBlocks(batch, self.blocks.boundaries, facts=self.blocks.facts)
         self.before = before._replace(scaling=self.online.as_scaling())
+
+    def _as_scaled(self, batch: Batch) -> Batch:
+        """Return rows in the layout that is scaled: categories become arrays for an online scaler."""
+        if not self.densified:
+            return batch
+        require_memory(
+            f"{batch.n_rows:,} rows of {batch.n_features:,} features as arrays, which an online scaler needs,",
+            COPIES_TO_SCALE * 8 * batch.n_rows * batch.n_features,
+            "Ignore columns with many categories, train on fewer rows, or use " + Remedy("scale", True) + ".",
+        )
+        return replace(batch, rows=batch.native().toarray())
 
     def _hold_out(self, share: float) -> None:
         blocks, groups = self.blocks, self.groups
@@ -765,9 +824,10 @@ class TableTraining(Training):
             calibration = calibrate_by_folds(again, blocks, self.probabilities, size, **how)
         trained_on = held_out = None
         if blocks.whole is not None:
-            trained_on = evaluate_predictions(estimator, left, blocks.whole, groups=self.groups)
+            whole = self._as_scaled(blocks.whole)
+            trained_on = evaluate_predictions(estimator, left, whole, groups=self.groups)
         if self.held is not None:
-            held_out = evaluate_predictions(estimator, left, self.held, groups=self.held_groups)
+            held_out = evaluate_predictions(estimator, left, self._as_scaled(self.held), groups=self.held_groups)
         summary = TrainingSummary.of(
             self.name,
             estimator,
@@ -792,6 +852,8 @@ class TableTraining(Training):
         if self.online is not None:
             left = left._replace(scaling=None)
         encoding = encoding_of(recipe, left, blocks.names, blocks.n_features)
+        if encoding is not None and self.densified:
+            encoding = replace(encoding, parameters=encoding.encoder_parameters | {"sparse_output": False})
         done = Preparation(tuple(step for step in (encoding, self.online) if step is not None))
         if self.source.options is not None and self.source.options.vocabulary is None:
             done = with_largest_words(done, estimator)

@@ -12,7 +12,7 @@ import numpy as np
 from rosenblatt import presets
 from rosenblatt.atomic import write_whole
 from rosenblatt.escaping import align_columns, number, vector
-from rosenblatt.exceptions import ParameterError, Remedy, join_messages
+from rosenblatt.exceptions import Given, ParameterError, Remedy, join_messages
 from rosenblatt.rooms import find
 from rosenblatt.rows.batch import as_batch
 from rosenblatt.tasks.data import DataTable, Log, Place, log_info, read_table, require_no_options
@@ -221,13 +221,15 @@ def _chosen(
     weights, init = usual.weights, usual.init
     if isinstance(start, str):
         if start != "first":
-            raise ParameterError(f'start={start!r} must be a sequence of weights, or "first" for y₁x₁.')
+            raise ParameterError(Given("start", start) + ' must be a sequence of weights, or "first" for y₁x₁.')
         weights, init = None, "first"
     elif start is not None:
         weights, init = start, "zero"
     bias = usual.bias if start_bias is None else start_bias
     if init == "first" and bias:
-        raise ParameterError('start="first" sets the bias as well. Leave start_bias out, or pass weights.')
+        raise ParameterError(
+            Given("start", "first") + " sets the bias as well. Leave start_bias out, or pass weights."
+        )
     return RunStart(
         usual.eta0 if eta0 is None else eta0, weights, bias, usual.first if first is None else first, init
     )

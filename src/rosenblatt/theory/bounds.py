@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from rosenblatt.certify.rationals import UNIT, above, exact, root_above, root_below
 from rosenblatt.certify.time_limit import Clock, Unsettled
-from rosenblatt.exceptions import ParameterError, UndecidedError
+from rosenblatt.exceptions import Given, ParameterError, UndecidedError
 from rosenblatt.loops.layout import CSR
 from rosenblatt.rooms import find
 from rosenblatt.rows.features import as_rows
@@ -104,11 +104,11 @@ def bounds(
     (False, 'no hyperplane through the origin separates the rows')
     """
     if not (_is_number(delta) and 0.0 < float(delta) < 1.0):
-        raise ParameterError(f"delta={delta!r} must be a number between 0 and 1.")
+        raise ParameterError(Given("delta", delta) + " must be a number between 0 and 1.")
     if time_limit is not None and not (_is_number(time_limit) and float(time_limit) >= 0.0):
-        raise ParameterError(f"time_limit must be None or a number of seconds ≥ 0, got {time_limit!r}.")
+        raise ParameterError(Given("time_limit", time_limit) + " must be None or a number of seconds ≥ 0.")
     if gamma is not None and not (_is_number(gamma) and 0.0 < float(gamma) < inf):
-        raise ParameterError(f"gamma={gamma!r} must be None or a finite number above 0.")
+        raise ParameterError(Given("gamma", gamma) + " must be None or a finite number above 0.")
     if w_star is None and (gamma is not None or b_star):
         raise ParameterError("gamma and b_star belong to a hyperplane. Pass its normal vector as w_star too.")
     if hasattr(type(model), "transition_features_"):
@@ -328,7 +328,9 @@ def rank_bounds(X: MatrixLike, y: ColumnLike, model: Any, clock: Clock) -> Bound
     codes = encode_labels(y, model.classes_, features.n_rows)
     K = len(model.classes_)
     if K * dense.size > MAX_THRESHOLD_VALUES:
-        raise ParameterError(f"X has {dense.size:,} values, too many for the bound on ranks. Pass fewer rows.")
+        raise ParameterError(
+            f"X has {dense.size:,} values, too many for the bound on ranks. Pass fewer rows.", parameter="X"
+        )
     thresholds = np.repeat(-np.eye(K - 1)[None], features.n_rows, axis=0).reshape(-1, K - 1)
     rows = np.hstack([np.repeat(dense, K - 1, axis=0), thresholds])
     sides = np.where(codes[:, None] > np.arange(K - 1), 1, -1).reshape(-1)

@@ -149,14 +149,18 @@ def _trace(model: Any) -> Trace:
         why = str(error).rstrip(".")
         raise ParameterError(
             f"model is a {name} without a record of its run, so it has no mistakes to compare: {why}. Pass a "
-            "fitted Perceptron, VotedPerceptron, PocketPerceptron or LiftedPerceptron."
+            "fitted Perceptron, VotedPerceptron, PocketPerceptron or LiftedPerceptron.",
+            parameter="model",
         ) from error
     if "kernel" in vars(model):
         raise ParameterError(
-            f"model is a {name}, but the bounds are about hyperplanes in the original features. Pass None."
+            f"model is a {name}, but the bounds are about hyperplanes in the original features. Pass None.",
+            parameter="model",
         )
     if not isinstance(trace, Trace) or trace.scheme.kind != "binary":
-        raise ParameterError(f"model is a {name} that is not one hyperplane. Pass a model of two classes.")
+        raise ParameterError(
+            f"model is a {name} that is not one hyperplane. Pass a model of two classes.", parameter="model"
+        )
     return trace
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rosenblatt.certify.rationals import above, exact, root_above, root_below
-from rosenblatt.exceptions import InputError, NotSeparableError, ParameterError
+from rosenblatt.exceptions import Given, InputError, NotSeparableError, ParameterError
 from rosenblatt.learning.trace import Trace
 from rosenblatt.margins.matrix import Matrix
 from rosenblatt.theory.inseparable import of_margin
@@ -97,7 +97,9 @@ def proof_quantities(
     w, b = _hyperplane(sample, w_star, b_star, beta)
     norm = norm_square(w, b, beta)
     if not norm:
-        raise ParameterError("w_star is zero, so there is no hyperplane. Pass another vector, or None.")
+        raise ParameterError(
+            "w_star is zero, so there is no hyperplane. Pass another vector, or None.", parameter="w_star"
+        )
     length = sqrt(above(norm))
     index, step = trace.index, trace.step
     sides = sample.y[index]
@@ -140,9 +142,12 @@ def _hyperplane(
         return of_margin(margin)
     w = np.asarray(w_star, np.float64).reshape(-1)
     if w.size != sample.d or not np.isfinite(w).all() or not abs(b_star) < inf:
-        raise ParameterError(f"w_star must hold {sample.d} finite numbers, one for each feature, and b_star one.")
+        raise ParameterError(
+            f"w_star must hold {sample.d} finite numbers, one for each feature, and b_star one.",
+            parameter="w_star",
+        )
     if b_star and not beta:
-        raise ParameterError(f"b_star={b_star!r} is not 0, but the run was without a bias. Leave it out.")
+        raise ParameterError(Given("b_star", b_star) + " is not 0, but the run was without a bias. Leave it out.")
     return w, float(b_star)
 
 

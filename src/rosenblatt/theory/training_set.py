@@ -185,7 +185,7 @@ def as_hyperplane(sample: TrainingSet, w: ArrayLike, b: float) -> tuple[Floats, 
     if not (np.isfinite(normal).all() and abs(offset) < inf):
         raise ParameterError("w and b must be finite numbers.")
     if not normal.any():
-        raise ParameterError("w is zero, so there is no hyperplane. Pass another vector.")
+        raise ParameterError("w is zero, so there is no hyperplane. Pass another vector.", parameter="w")
     return normal, offset
 
 
