@@ -41,7 +41,7 @@ from rosenblatt.tables.data_file import closed_on_error
 from rosenblatt.tables.file_source import Source
 from rosenblatt.tables.online_scaling import Figures, OnlineScaling
 from rosenblatt.tables.preparation import Preparation, encoding_of
-from rosenblatt.tables.recipe import Recipe
+from rosenblatt.tables.recipe import Recipe, TableRecipe
 from rosenblatt.tables.scaling import Transformation, Weighting
 from rosenblatt.tasks.data import (
     Log,
@@ -774,6 +774,7 @@ class TableTraining(Training):
             trained_on=trained_on,
             held_out=held_out,
             seconds=seconds,
+            target=recipe.target[0] if isinstance(recipe, TableRecipe) and recipe.target is not None else None,
         )
         provenance = {
             "learner": self.name,
