@@ -20,11 +20,16 @@ MAKERS = {
     "regressor": lambda: RiverRegressor(rb.PassiveAggressiveRegressor()),
     "scaler": lambda: RiverScaler(rb.OnlineScaler()),
 }
-CASES = [
-    pytest.param(MAKERS[name], check, id=f"{name}-{check.__name__}-{k}")
-    for name in MAKERS
-    for k, check in enumerate(checks.yield_checks(MAKERS[name]()))
-]
+CASES = []
+for name, maker in MAKERS.items():
+    met = set()
+    for k, check in enumerate(checks.yield_checks(maker())):
+        # Measuring memory takes a second: the fast tests do so once for each class of ours, on one stream.
+        again = check.__name__ in met or name in ("default", "averaged", "arow", "pa")
+        long = check.__name__ == "check_bounded_memory_growth" and again
+        marks = pytest.mark.slow if long else ()
+        CASES.append(pytest.param(maker, check, id=f"{name}-{check.__name__}-{k}", marks=marks))
+        met.add(check.__name__)
 
 
 @pytest.mark.parametrize(("make", "check"), CASES)
