@@ -263,8 +263,9 @@ def plane_rows(X: MatrixLike) -> Features:
         if numbers is None:
             raise
         if len(numbers) > 1:
-            told = (
-                f"Columns of numbers are {list_first([*map(repr, numbers)])}: train a model on two, and draw that."
+            named = list_first([*map(repr, numbers)])
+            told = f"{named} hold numbers: train a model on two of these, and draw that."
+                f"{list_first([*map(repr, numbers)])} hold numbers: train a model on two of these, and draw that."
             )
         else:
             only = f"Only {numbers[0]!r}" if numbers else "No column"
