@@ -24,6 +24,7 @@ PACKAGE = Path("src/rosenblatt")
 TESTED_IN = {
     "escaping": ["tests/cli/test_hostile_text.py"],
     "codecs": ["tests/models"],
+    "tables/monomials.py": ["tests/estimators/test_monomial_map.py"],
 }
 """The tests of rooms that have no folder of tests, and of modules that have no file of tests."""
 
@@ -58,7 +59,8 @@ class Bug(NamedTuple):
     def selections(self, root: Path, *, rooms: bool) -> Iterator[list[str]]:
         """Yield paths of tests, the likeliest to fail first."""
         name = Path(self.file).stem.lstrip("_")
-        tests = TESTED_IN.get(self.room, [f"tests/{self.room}", f"tests/test_{self.room}.py"])
+        usual = [f"tests/{self.room}", f"tests/test_{self.room}.py"]
+        tests = TESTED_IN.get(self.file) or TESTED_IN.get(self.room, usual)
         found = [each for each in tests if (root / each).exists()]
         near = sorted((root / "tests").rglob(f"test_{name}*.py"))
         doctests = [str(self.path)] if self.file.endswith(".py") else []

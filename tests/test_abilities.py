@@ -134,7 +134,7 @@ def checkpoints(name, path):
 
 @pytest.fixture(scope="module")
 def client():
-    distributed = pytest.importorskip("distributed")
+    distributed = pytest.importorskip("distributed", reason="Dask's distributed is not installed")
     with distributed.Client(n_workers=1, processes=False, dashboard_address=":0") as made:
         yield made
 
@@ -175,7 +175,7 @@ def traces(name):
 
 def onnx(name):
     """An ONNX graph predicts the same labels."""
-    runtime = pytest.importorskip("onnxruntime")
+    runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed, so no ONNX model was run")
     X, _ = rows_of(name)
     try:
         graph = rb.to_onnx(fitted(name))

@@ -46,9 +46,9 @@ def test_a_notebook_has_all_of_its_page(notebooks, name):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PAGES)
 def test_a_notebook_runs_and_shows_a_picture(notebooks, name, tmp_path, capsys):
-    pytest.importorskip("nbclient")
-    pytest.importorskip("nbformat")
-    pytest.importorskip("ipykernel")
+    pytest.importorskip("nbclient", reason="nbclient runs notebooks, and is not installed")
+    pytest.importorskip("nbformat", reason="nbformat runs notebooks, and is not installed")
+    pytest.importorskip("ipykernel", reason="ipykernel runs notebooks, and is not installed")
     notebooks.write(tmp_path)
     run_notebooks.run(name, tmp_path)
     assert re.fullmatch(rf"{name}\.ipynb: (1 picture|[1-9]\d* pictures)\n", capsys.readouterr().out)
@@ -56,7 +56,7 @@ def test_a_notebook_runs_and_shows_a_picture(notebooks, name, tmp_path, capsys):
 
 @pytest.mark.slow
 def test_a_notebook_that_asks_the_network_fails(tmp_path):
-    pytest.importorskip("nbclient")
+    pytest.importorskip("nbclient", reason="nbclient runs notebooks, and is not installed")
     cells = [{"cell_type": "code", "execution_count": None, "id": "a", "metadata": {}, "outputs": [],
               "source": "import socket; socket.create_connection(('192.0.2.1', 80), timeout=5)"}]  # fmt: skip
     made = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}

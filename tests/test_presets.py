@@ -156,7 +156,7 @@ def test_an_address_holds_the_rule_and_the_rows():
 
 def test_the_lab_lists_and_links_the_presets():
     """The menu of the page and the links of the companions are made of the presets; the page holds the menu."""
-    made = pytest.importorskip("scripts.lab_presets")
+    made = pytest.importorskip("scripts.lab_presets", reason="the sdist does not hold scripts/")
     assert made.MENU.read_text(encoding="utf-8") == made.menu(), "run python scripts/lab_presets.py and make web"
     page = (ROOT / "src" / "rosenblatt" / "lab" / "index.html").read_text(encoding="utf-8")
     for name in rb.presets.names():

@@ -15,7 +15,7 @@ from packaging.requirements import Requirement
 
 from tests.shared.pages import BLOCK
 
-licences = pytest.importorskip("scripts.licences")
+licences = pytest.importorskip("scripts.licences", reason="the sdist does not hold scripts/")
 ROOT = Path(__file__).parents[1]
 NAMED_OTHERWISE = {
     "PIL": "pillow",

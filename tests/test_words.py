@@ -1,5 +1,6 @@
 """Help texts and public docstrings are plain English: short sentences, without phrases that people misread."""
 
+import ast
 import inspect
 import re
 import types
@@ -168,6 +169,22 @@ def test_sentences_of_a_page_are_its_prose():
 def test_pages_that_teach_have_short_sentences(page):
     sentences = sentences_of(page.read_text("utf-8"))
     assert sum(len(each.split()) for each in sentences) <= MOST_ON_AVERAGE * len(sentences)
+
+
+def test_what_is_skipped_or_expected_to_fail_has_a_reason():
+    """`pytest -ra` prints it; "could not import" does not say what that is needed for."""
+    bare, found = [], 0
+    for path in Path(__file__).parent.rglob("*.py"):
+        text = path.read_text("utf-8")
+        calls = ast.walk(ast.parse(text)) if re.search("skip|xfail", text) else ()
+        for call in (node for node in calls if isinstance(node, ast.Call)):
+            called = ast.unparse(call.func).removeprefix("pytest.").removeprefix("mark.")
+            if called in ("importorskip", "skip", "skipif", "xfail"):
+                found += 1
+                told = call.args if called == "skip" else [each for each in call.keywords if each.arg == "reason"]
+                bare += [] if told else [f"{path.name}:{call.lineno}"]
+    assert found > 60
+    assert bare == []
 
 
 def test_every_public_name_has_an_example():

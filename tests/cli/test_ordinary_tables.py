@@ -127,7 +127,9 @@ def test_the_first_fit_decides_which_numbers_are_marked():
 
 
 def test_the_graph_marks_as_well(run):
-    onnxruntime = pytest.importorskip("onnxruntime")
+    onnxruntime = pytest.importorskip(
+        "onnxruntime", reason="onnxruntime is not installed, so no ONNX model was run"
+    )
     write("t.csv", GAPS)
     assert run("train", "t.csv", "-o", "m").code == 0
     model = rb.load("m")

@@ -52,7 +52,7 @@ def test_label_tab_message_without_a_header_trains_at_the_first_command(run, tmp
     assert ran.code == 0, ran
     assert ran.out.startswith("averaged-pa1: 60 rows, 262,144 features, 2 classes (ham 40, spam 20)\n")
     assert notes(ran) == [
-        "note: 'x1' was taken as the target, because 'x2' holds texts; --target x2 takes that",
+        "note: 'x1' was taken as the target, because 'x2' holds texts; --target x2 takes 'x2'",
         "note: 'x2' holds texts and was read as words; --categorical x2 takes each as a category",
     ]
     write_sms(tmp_path / "more", seed=1)

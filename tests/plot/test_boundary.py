@@ -12,12 +12,13 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
+from sklearn.pipeline import make_pipeline
 
-from rosenblatt import Perceptron
+from rosenblatt import Perceptron, TableEncoder
 from rosenblatt.datasets import load_six_points, load_xor, make_diagonal
-from rosenblatt.exceptions import LabelError, ShapeError
+from rosenblatt.exceptions import DataTypeError, LabelError, ShapeError
 from rosenblatt.geometry import geometric_margin, signed_distance
-from rosenblatt.plot import boundary
+from rosenblatt.plot import boundary, regions
 
 mpl.use("Agg")
 from matplotlib import pyplot as plt
@@ -236,6 +237,27 @@ def test_whatever_the_model_was_trained_on_can_be_drawn(kind):
     ax = boundary(Perceptron().fit(given, y), given, y)
     assert ax.get_xlabel() == ("length" if kind == "frame" else "$x_1$")
     plt.close(ax.figure)
+
+
+@pytest.mark.parametrize(
+    "columns, says",
+    [
+        (
+            ["mass", "sex", "wing"],
+            r"numbers\. 'mass', 'wing' hold numbers: train a model on two of these",
+        ),
+        (["mass", "sex"], r"numbers\. Only 'mass' holds numbers; rb\.explain shows"),
+        (["sex"], r"numbers\. No column holds numbers; rb\.explain shows"),
+    ],
+)
+def test_a_pipeline_with_categories_names_what_can_be_drawn(columns, says):
+    frame = pd.DataFrame({"mass": [1.0, 2.0, 8.0, 9.0], "sex": [*"mmff"], "wing": [3.0, 4.0, 1.0, 0.0]})
+    pipeline = make_pipeline(TableEncoder(), Perceptron()).fit(frame[columns], frame["sex"])
+    for draw in (boundary, regions):
+        with pytest.raises(DataTypeError, match=says):
+            draw(pipeline, frame[columns], frame["sex"])
+    numbers = frame[["mass", "wing"]]
+    boundary(make_pipeline(TableEncoder(), Perceptron()).fit(numbers, frame["sex"]), numbers, frame["sex"])
 
 
 def test_sparse_weights_draw_the_same_line():

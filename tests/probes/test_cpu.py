@@ -16,6 +16,7 @@ from rosenblatt.probes import cpu
 from rosenblatt.probes.cpu import CpuEngine
 from rosenblatt.probes.engine import Matrix, Plan, Problems, States, widen
 from rosenblatt.threads import using
+from tests.shared.examples import examples
 
 KINDS = ["float64", "float32", "float16", "bfloat16", "uint8"]
 
@@ -58,7 +59,7 @@ def single(X, signs, plan, orders, weight=None):
         ).fit(X, np.where(signs > 0, 1, -1), sample_weight=(signs != 0) * (1.0 if weight is None else weight))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(200))
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(2, 40),

@@ -13,6 +13,7 @@ import rosenblatt as rb
 from rosenblatt.exceptions import DeviceError, InputError, NonFiniteError, ParameterError
 from rosenblatt.probes import devices
 from rosenblatt.probes.cpu import CpuEngine
+from tests.shared.examples import examples
 
 
 @pytest.fixture
@@ -83,7 +84,7 @@ COMMON = {
 }
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(150))
 @given(st.fixed_dictionaries(SIZES), st.fixed_dictionaries(COMMON), st.sampled_from([None, 0.01]), st.booleans())
 def test_sets_of_labels_get_the_same_bits(data, how, tol, goes_on):
     rows, rng = table(data["seed"], data["n"], data["d"], data["kind"])
@@ -109,7 +110,7 @@ def test_sets_of_labels_get_the_same_bits(data, how, tol, goes_on):
     assert made["cpu"].predict(rows).tolist() == made["cuda"].predict(rows).tolist()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(
     st.fixed_dictionaries(SIZES),
     st.fixed_dictionaries(

@@ -38,7 +38,11 @@ def test_other_numbers_become_float64():
     assert as_matrix(np.arange(6).reshape(2, 3))[0].kind == "float64"
     assert as_matrix([[1, 2], [3, 4]])[0].kind == "float64"
     assert as_matrix(X > 0)[0].kind == "uint8"
-    matrix, names = as_matrix(pytest.importorskip("pandas").DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0]}))
+    matrix, names = as_matrix(
+        pytest.importorskip("pandas", reason="pandas is not installed").DataFrame(
+            {"a": [1.0, 2.0], "b": [3.0, 4.0]}
+        )
+    )
     assert (matrix.parts[0].tolist(), names) == ([[1.0, 3.0], [2.0, 4.0]], ("a", "b"))
     assert as_matrix(np.asfortranarray(X))[0].parts[0].flags.c_contiguous
     assert as_matrix(X.astype(">f4"))[0].parts[0].tolist() == X.tolist()
@@ -47,7 +51,7 @@ def test_other_numbers_become_float64():
 def test_files_give_the_probes_of_their_rows(tmp_path):
     np.save(tmp_path / "x.npy", X)
     write_safetensors(tmp_path / "x.safetensors", layer=("F32", X))
-    pa = pytest.importorskip("pyarrow")
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     import pyarrow.parquet as pq
 
     column = pa.FixedSizeListArray.from_arrays(pa.array(X.ravel()), 5)
@@ -119,7 +123,7 @@ def test_damaged_files_are_refused(tmp_path):
 
 def test_sparse_rows_are_refused():
     with pytest.raises(DataTypeError, match="sparse"):
-        as_matrix(pytest.importorskip("scipy.sparse").csr_array(X))
+        as_matrix(pytest.importorskip("scipy.sparse", reason="SciPy is not installed").csr_array(X))
 
 
 class OnGpu:

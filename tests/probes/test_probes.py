@@ -195,7 +195,9 @@ def test_a_yes_of_few_rows_has_a_note():
 
 
 def test_labels_in_any_form():
-    frame = pytest.importorskip("pandas").DataFrame({"a": ["x", "y", None], "b": [True, False, True]})
+    frame = pytest.importorskip("pandas", reason="pandas is not installed").DataFrame(
+        {"a": ["x", "y", None], "b": [True, False, True]}
+    )
     names, signs = as_signs(frame, 3)
     assert (names, signs.tolist()) == (["a", "b"], [[-1, 1], [1, -1], [0, 1]])
     assert as_signs(np.array([[1, 0], [0, 1]], np.int8), 2)[1].tolist() == [[1, -1], [-1, 1]]

@@ -60,5 +60,6 @@ def read():
 
 @pytest.fixture(autouse=True)
 def _close():
+    plt.close("all")  # a doctest of a picture may have run before
     yield
     assert not plt.get_fignums(), "a report leaves no figures open"

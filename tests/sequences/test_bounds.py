@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 import rosenblatt as rb
 from rosenblatt.exceptions import ParameterError, UndecidedError
 from rosenblatt.sequences.sentence_verdict import pose_question
+from tests.shared.examples import examples
 
 X = [["the", "dog", "barks"], ["a", "cat", "sleeps"], ["dogs", "bark"], ["the", "bark", "of", "a", "tree"]]
 Y = [["DET", "NOUN", "VERB"], ["DET", "NOUN", "VERB"], ["NOUN", "VERB"], ["DET", "NOUN", "ADP", "DET", "NOUN"]]
@@ -23,7 +24,7 @@ def annotated(draw):
     return X, y
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(annotated(), st.integers(0, 3), st.sampled_from(["sign", "mistake"]))
 def test_no_run_makes_more_mistakes_than_its_bounds(drawn, seed, tie):
     X, y = drawn

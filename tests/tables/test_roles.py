@@ -107,20 +107,82 @@ def test_a_name_does_not_make_a_target_of_measurements(tmp_path, ending):
     assert y.tolist() == columns["c"]
     assert X.tolist() == [list(row) for row in zip(columns["x"], columns["y"], strict=True)]
     [note] = source.notes
-    assert note.startswith(
-        "the last column, 'c', was taken as the target, because 'y' holds many different values"
-    )
-    assert note.endswith("; target='y' takes 'y'")
+    assert note == "'c' was taken as the target, because 'y' holds numbers; target='y' takes 'y'"
     assert not read(path, target="c")[2].notes
     assert read(path, target="y")[1].tolist() == columns["y"]
 
 
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
-def test_a_target_by_name_is_noted_where_the_last_column_could_be_it(tmp_path, ending):
-    path = write(tmp_path, measured() | {"y": [k % 3 for k in range(60)]}, ending)
-    _, y, source = read(path)
-    assert y.tolist() == [k % 3 for k in range(60)]
-    assert source.notes == ("'y' was taken as the target, for its name; target='c' takes the last column",)
+@pytest.mark.parametrize(
+    "codes, takes", [((0, 1), "y"), ((2, 1), "y"), ((1, -1), "y"), ((2, 3), "c"), ((0, 1, 2), "c")]
+)
+def test_numbers_with_a_usual_name_are_the_target_only_as_two_codes(tmp_path, codes, takes, ending):
+    columns = measured() | {"y": [codes[k % len(codes)] for k in range(60)]}
+    for order in (("x", "y", "c"), ("c", "y", "x")):
+        _, y, source = read(write(tmp_path, {name: columns[name] for name in order}, ending))
+        assert (source.recipe.target[0], y.tolist()) == (takes, columns[takes])
+        other, why = ("c", "") if takes == "y" else ("y", ", because 'y' holds numbers")
+        told = f"{takes!r} was taken as the target{why}; target={other!r} takes {other!r}"
+        assert source.notes == ((told,) if takes == "c" or order[-1] == "c" else ())
+
+
+@pytest.mark.parametrize(
+    "values, why",
+    [
+        ([None] * 60, "no names of classes"),
+        ([f"2024-01-{1 + k % 28:02}" for k in range(60)], "no names of classes"),
+        ([f"n{k}" for k in range(60)], "many different values"),
+        ([k / 7 for k in range(60)], "numbers"),
+    ],
+)
+def test_why_a_usual_name_was_not_taken(tmp_path, values, why):
+    source = read(write(tmp_path, measured() | {"y": values}, "csv"), date="none")[2]
+    assert source.notes[0] == f"'c' was taken as the target, because 'y' holds {why}; target='y' takes 'y'"
+
+
+def test_digits_beside_pixels_are_the_target(tmp_path):
+    pixels = {f"p{j}": [(k * j) % 5 for k in range(60)] for j in range(1, 4)}
+    for columns in (
+        {"label": [k % 10 for k in range(60)]} | pixels,
+        pixels | {"label": [k % 10 for k in range(60)]},
+    ):
+        source = read(write(tmp_path, columns, "csv"))[2]
+        assert (source.recipe.target[0], source.notes) == ("label", ())
+
+
+WORDS = ["ab"[k % 2] for k in range(60)]
+ANSWERED = [("Yes", "no")[k % 2] for k in range(60)]
+PLAIN = [k / 7 for k in range(60)]
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize(
+    "columns, target, other",
+    [
+        ({"species": WORDS, "mass": PLAIN, "sex": WORDS}, "sex", "species"),
+        ({"species": WORDS, "mass": PLAIN, "rings": [k % 3 for k in range(60)]}, "rings", "species"),
+        ({"": [*range(60)], "species": WORDS, "mass": PLAIN, "sex": WORDS}, "sex", "species"),
+        ({"c": WORDS, "x": PLAIN, "y": [k % 28 for k in range(60)]}, "y", "c"),
+        ({"employed": ANSWERED, "mass": PLAIN, "foreign": ANSWERED}, "foreign", "employed"),
+        ({"city": WORDS, "mass": PLAIN, "buys": ANSWERED}, "buys", None),  # an answer is likelier than a name
+        ({"city": WORDS, "mass": PLAIN, "buys": [k % 2 for k in range(60)]}, "buys", None),
+        ({"class": WORDS, "age": PLAIN, "survived": WORDS}, "class", "survived"),
+        ({"sex": WORDS, "mass": PLAIN, "label": WORDS}, "label", None),  # its name and its place agree
+        ({"sex": WORDS, "mass": PLAIN, "y": [k % 2 for k in range(60)]}, "y", None),
+        ({"label": WORDS, "sex": WORDS, "mass": PLAIN}, "label", None),
+        ({"mass": PLAIN, "sex": WORDS, "species": WORDS}, "species", None),
+        ({"rings": [k % 3 for k in range(60)], "mass": PLAIN, "sex": WORDS}, "sex", None),
+    ],
+)
+def test_two_columns_that_could_be_the_target_are_noted(tmp_path, columns, target, other, ending):
+    path = write(tmp_path, columns, ending)
+    source = read(path)[2]
+    told = f"{target!r} was taken as the target; target={other!r} takes {other!r}"
+    assert (source.recipe.target[0], source.other_target) == (target, other)
+    assert [note for note in source.notes if "as the target" in note] == ([told] if other else [])
+    if other:
+        notes = read(path, target=target)[2].notes + read(path, ignore=(other,))[2].notes
+        assert not any("as the target" in note for note in notes)
 
 
 @pytest.mark.parametrize(
@@ -164,6 +226,13 @@ def test_numbers_as_text_of_typed_files_are_noted(tmp_path, ending):
     assert not read(write(tmp_path, columns, ending))[2].notes
 
 
+@pytest.mark.parametrize("n_different, role", [(30, "categorical"), (31, "texts")])
+def test_sentences_that_rows_repeat_are_categories(tmp_path, n_different, role):
+    said = [f"number {k % n_different} of the answers that they could choose from" for k in range(60)]
+    recipe = read(write(tmp_path, {"x": PLAIN, "said": said, "c": WORDS}, "csv"))[2].recipe
+    assert [name for name, _ in getattr(recipe, role)] == ["said"]
+
+
 def test_several_columns_with_usual_names(tmp_path):
     columns = {
         "y": [k % 2 for k in range(60)],
@@ -187,7 +256,6 @@ def test_several_columns_with_usual_names(tmp_path):
             "c",
         ),  # few numbers are classes
         ({"label": [f"n{k}" for k in range(60)], "c": ["ab"[k % 2] for k in range(60)]}, "c"),
-        ({"label": ["ab"[k % 2] for k in range(60)], "c": ["pq"[k % 2] for k in range(60)]}, "label"),
         ({"y": [float(k) for k in range(60)], "c": [float(k) for k in range(60)]}, "y"),  # neither holds classes
         ({"label": [k % 2 for k in range(60)], "text": [f"word {k}" for k in range(60)]}, "label"),
         ({"label": [0, 1, 1], "text": ["p q", "r s", "t u"]}, "label"),

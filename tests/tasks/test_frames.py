@@ -103,6 +103,15 @@ def test_a_list_of_mappings_is_a_table():
     assert rb.open_data(rows, target="species").names == rb.open_data(PEAKS, target="species").names
 
 
+def test_the_result_names_the_target():
+    result = rb.train(PEAKS, target="species")
+    assert result.summary.target == result.summary.to_json()["target"] == "species"
+    for text in (str(result), str(result.summary), result.summary.details()):
+        assert ", target 'species', 2 classes (" in text.splitlines()[0]
+    for page in (result._repr_html_(), result.summary._repr_html_()):
+        assert "target &#x27;species&#x27;, 2 classes" in page
+
+
 def test_labels_are_no_learner_and_a_result_is_no_model():
     with pytest.raises(ParameterError, match=r"learner is of type Series, .*Labels are a column of the data"):
         rb.train(PEAKS, PEAKS["species"])

@@ -190,6 +190,18 @@ function holdsTexts(column: Column): boolean {
   return words >= 5 * values.length && values.reduce((sum, each) => sum + each.length, 0) >= 30 * values.length;
 }
 
+/** Whether the column at a place seems to number the rows, as pandas and R write it. */
+const numbersRows = ({ name, whole }: Column, place: number, named: boolean): boolean =>
+  place === 0 && (name === "Unnamed: 0" ? whole : !name && named);
+
+/** Whether a column holds few different words, or the codes of two classes. */
+function tellsClasses(column: Column): boolean {
+  if (column.kind === "date") return false;
+  if (holdsWords(column)) return holdsClasses(column);
+  const values = [...new Set(firstValues(column).map((value) => value.replace(/^\+/, "").replace(/\.0$/, "")))];
+  return values.length > 0 && [["0", "1"], ["1", "2"], ["-1", "1"]].some((codes) => values.every((value) => codes.includes(value)));
+}
+
 /** The place of the labels: the column asked for, or the one with a usual name that holds classes, or the last. */
 function targetOf(columns: readonly Column[], named: boolean, asked: string): number {
   const names = columns.map(({ name }) => name);
@@ -202,6 +214,8 @@ function targetOf(columns: readonly Column[], named: boolean, asked: string): nu
   }
   let last = columns.length - 1;
   while (named && last > 0 && !names[last] && columns[last].kind === "nothing") last--;
+  let first = 0;
+  while (named && first < last && (numbersRows(columns[first], first, named) || (!names[first] && columns[first].kind === "nothing"))) first++;
   const lowered = names.map((name) => name.toLowerCase());
   const usual = named ? TARGETS.map((name) => lowered.indexOf(name)).filter((place) => place >= 0) : [];
   if (!usual.length && holdsTexts(columns[last])) {
@@ -210,8 +224,11 @@ function targetOf(columns: readonly Column[], named: boolean, asked: string): nu
   }
   if (!usual.length || (usual.length === 1 && usual[0] === last)) return last;
   const could = usual.filter((place) => holdsClasses(columns[place]));
-  const best = could[0] ?? usual[0];
-  return could.length > 1 || best === last || !holdsClasses(columns[last]) || holdsClasses(columns[best]) ? best : last;
+  const best = could.find((place) => tellsClasses(columns[place])) ?? could[0] ?? usual[0];
+  if (could.length > 1 || best === last) return best;
+  const words = [last, first].filter((j) => !usual.includes(j) && holdsWords(columns[j]) && holdsClasses(columns[j]));
+  if (!words.length) return !could.length && !usual.includes(last) && holdsClasses(columns[last]) ? last : best;
+  return tellsClasses(columns[best]) ? best : words[0];
 }
 
 export interface Reading {
@@ -241,11 +258,7 @@ export function readCsv(written: string, name = "Your data", asked = "", tabs = 
   const names = rows[0].cells.map((cell, j) => (named ? cell.trim() : `x${j + 1}`));
   const [columns, used] = columnsOf(names, body, delimiter);
   const target = targetOf(columns, named, asked.trim());
-  const features = columns.map((_, j) => j).filter((j) => {
-    const { name: own, kind, whole } = columns[j];
-    const numbers = own === "Unnamed: 0" ? j === 0 && whole : !own && named && j === 0;
-    return j !== target && kind !== "nothing" && !numbers;
-  });
+  const features = columns.map((_, j) => j).filter((j) => j !== target && columns[j].kind !== "nothing" && !numbersRows(columns[j], j, named));
   if (!features.length) throw new Refused("No column is left to learn from. Is the label in the right column?");
   if (named) {
     const seen = new Set<string>();

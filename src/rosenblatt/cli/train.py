@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,8 @@ from rosenblatt.registry import able_in_words
 from rosenblatt.rooms import find
 
 if TYPE_CHECKING:
+    from rosenblatt.sequences.tagger_tasks import TaggerSummary
+    from rosenblatt.tasks.summary import TrainingSummary
     from rosenblatt.tasks.training import TrainingResult
 
 
@@ -163,15 +166,24 @@ def train(
         _save_interrupted(stop.result, path, output, resumable=saved is not None and saved.exists())
         raise
     trained.save(path)
-    text = trained.summary.details() if output.verbose else str(trained.summary)
-    output.result(text, trained.summary.to_json() | {"model": path, "notes": list(map(in_options, trained.notes))})
+    shown = _shown(trained)
+    found = trained.summary.to_json() | {"model": path, "notes": list(map(in_options, trained.notes))}
+    output.result(shown.details() if output.verbose else str(shown), found)
     output.remark(f"saved in {path} ({size(Path(path).stat().st_size)})")
+
+
+def _shown(trained: TrainingResult) -> TrainingSummary | TaggerSummary:
+    """Return the summary to print; the line about what was read has named the target."""
+    from rosenblatt.tasks.summary import TrainingSummary
+
+    summary: TrainingSummary | TaggerSummary = trained.summary
+    return replace(summary, target=None) if isinstance(summary, TrainingSummary) else summary
 
 
 def _save_interrupted(trained: TrainingResult, path: str, output: Output, *, resumable: bool) -> None:
     """Save the last completed pass of a run that Ctrl-C ended, and say how to go on."""
     trained.save(path, ended=False)
-    output.result(str(trained.summary), trained.summary.to_json() | {"model": path})
+    output.result(str(_shown(trained)), trained.summary.to_json() | {"model": path})
     passes = trained.summary.n_passes
     go_on = (
         "Go on with the same command and --resume."

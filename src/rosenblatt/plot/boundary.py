@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.exceptions import LabelError, ParameterError, ShapeError
+from rosenblatt.exceptions import DataTypeError, LabelError, ParameterError, ShapeError, list_first
 from rosenblatt.geometry import decision, geometric_margin, normalise, project, signed_distance
 from rosenblatt.plot import style
 from rosenblatt.plot.plane import (
@@ -25,7 +25,7 @@ from rosenblatt.plot.plane import (
     size_of,
     view_of,
 )
-from rosenblatt.rows.features import Features, as_rows
+from rosenblatt.rows.features import Features, as_rows, number_columns
 from rosenblatt.rows.labels import as_labels, encode_labels
 from rosenblatt.typing import ColumnLike, Floats, Ints, MatrixLike
 
@@ -255,8 +255,20 @@ def _draw_regions(
 
 
 def plane_rows(X: MatrixLike) -> Features:
-    """Return rows with two features; raise `ShapeError` for others."""
-    features = as_rows(X)
+    """Return rows with two features that are numbers; raise `DataTypeError` or `ShapeError` for others."""
+    try:
+        features = as_rows(X)
+    except DataTypeError as error:
+        numbers = number_columns(X)
+        if numbers is None:
+            raise
+        if len(numbers) > 1:
+            named = list_first([*map(repr, numbers)])
+            told = f"{named} hold numbers: train a model on two of these, and draw that."
+        else:
+            only = f"Only {numbers[0]!r}" if numbers else "No column"
+            told = f"{only} holds numbers; rb.explain shows what columns of any kind add to a score."
+        raise DataTypeError("This picture needs two features that are numbers. " + told) from error
     if features.n_features != 2:
         shape = (features.n_rows, features.n_features)
         raise ShapeError(f"X has shape {shape}: this picture needs rows with two features, (n, 2)")

@@ -58,7 +58,7 @@ def bounds(
     >>> import rosenblatt as rb
     >>> X, y = rb.datasets.load_or()
     >>> clf = rb.Perceptron(order="cyclic").fit(X, y)
-    >>> ax = rb.plot.bounds(clf, X, y)
+    >>> ax = bounds(clf, X, y)
     >>> sorted(text.get_text() for text in ax.texts)[:2]
     ['10: losses at the soft margin, and 1 more', '14: least losses of all visits']
     """

@@ -373,7 +373,7 @@ def certificate(
     --------
     >>> import rosenblatt as rb
     >>> X, y = rb.datasets.load_xor()
-    >>> ax = rb.plot.certificate(rb.certify(X, y), X, y)
+    >>> ax = certificate(rb.certify(X, y), X, y)
     >>> ax.get_title()
     'inseparable: a point lies in both hulls'
     >>> [text.get_text() for text in ax.texts]

@@ -387,6 +387,12 @@ def _require_numbers(series: list[nw.Series[Any]], *, name: str) -> None:
         )
 
 
+def number_columns(X: Any) -> list[str] | None:
+    """Return the names of the columns of a frame that hold numbers; None if it is no frame."""
+    frame = as_frame(X, name="X")
+    return None if frame is None else [column.name for column in frame.iter_columns() if _holds_numbers(column)]
+
+
 def _holds_numbers(column: nw.Series[Any]) -> bool:
     import narwhals as nw
 

@@ -150,6 +150,11 @@ class Source(ABC):
         return None
 
     @property
+    def other_target(self) -> str | None:
+        """A column that could be the target as well, where none was asked for."""
+        return None
+
+    @property
     def measured(self) -> bool:
         """Whether features are measurements in units of their own, which the command line standardises."""
         return isinstance(self.recipe, TableRecipe)
@@ -481,6 +486,7 @@ class TableSource(FileSource):
             table.close()
             raise
         self._about_columns = roles.notes
+        self._other_target = None if roles.other_target is None else table.fields[roles.other_target].name
         self._columns = frozenset(field.name for field in table.fields)
         self._target = roles.target
         self._encoder = Encoder(
@@ -497,6 +503,11 @@ class TableSource(FileSource):
     def recipe(self) -> TableRecipe:
         """How columns become features; complete once all chunks were read."""
         return self._given or self._encoder.recipe
+
+    @property
+    def other_target(self) -> str | None:
+        """A column that could be the target as well, where none was asked for."""
+        return self._other_target
 
     @property
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from rosenblatt.exceptions import FormatError, Message, ParameterError, Remedy, fit_note, join_messages, list_first
 from rosenblatt.rows.features import show_value
@@ -228,6 +228,8 @@ def _written_number(values: Sequence[object]) -> str | None:
 
 TARGETS = ("label", "target", "class", "y")
 """Usual names of a target, in upper or lower case; the first of these that there is counts."""
+ANSWERS = ({"0", "1"}, {"1", "2"}, {"-1", "1"}, {"yes", "no"}, {"y", "n"}, {"true", "false"})
+"""How two classes are written that answer a question, in upper or lower case."""
 MOST_LOOKED_AT = 20
 """So many columns of text are searched for numbers, which takes time for each."""
 FEW_VALUES = 20
@@ -258,6 +260,8 @@ class Roles:
         How dates are written, and which of their parts are categories; see `TableRecipe`.
     identifiers : tuple of int
         Columns that were left out because they differ in every row.
+    other_target : int or None
+        A column that could be the target as well, where no target was asked for.
     """
 
     target: int | None
@@ -271,6 +275,7 @@ class Roles:
     date_forms: tuple[Form, ...] = ()
     date_parts: tuple[tuple[int, str], ...] = ()
     identifiers: tuple[int, ...] = ()
+    other_target: int | None = None
 
     @property
     def strings(self) -> tuple[int, ...]:
@@ -280,17 +285,14 @@ class Roles:
 
 def choose(table: Table, options: Options) -> Roles:
     """Return the role of every column of a table with a target, by the options and by what the columns hold."""
-    target, note = _target(table, options)
-    roles = assign(table, options, target)
+    target, other, note = _target(table, options)
+    roles = replace(assign(table, options, target), other_target=other)
     return roles if note is None else replace(roles, notes=(note, *roles.notes))
 
 
 def assign(table: Table, options: Options, target: int | None) -> Roles:
     """Return the role of every column but the target, by the options and by what the columns hold."""
-    asked = {
-        name: [j for column in getattr(options, name) for j in _positions(table, column, name)]
-        for name in ("features", "ignore", "text", "categorical", "hashed")
-    }
+    asked = _asked(table, options)
     _require_compatible(table, target, asked)
     named = {j for positions in asked.values() for j in positions}
     special = {*asked["text"], *asked["categorical"], *asked["hashed"]}
@@ -340,6 +342,14 @@ def assign(table: Table, options: Options, target: int | None) -> Roles:
         tuple((k, part) for k, j in enumerate(places) for part in dates[j][1]),
         tuple(ids),
     )
+
+
+def _asked(table: Table, options: Options) -> dict[str, list[int]]:
+    """Return the columns that each option names."""
+    return {
+        name: [j for column in getattr(options, name) for j in _positions(table, column, name)]
+        for name in ("features", "ignore", "text", "categorical", "hashed")
+    }
 
 
 def _recognise_text(table: Table, strings: Sequence[int], options: Options) -> tuple[list[int], tuple[str, ...]]:
@@ -570,7 +580,7 @@ def _by_position(table: Table, recipe: TableRecipe, options: Options) -> tuple[l
     if target is not None and width == recipe.n_columns - 1:
         return [position - (position > target) for position in positions], None
     if target is None and width == recipe.n_columns + 1 and not table.argument:
-        target, _ = _target(table, replace(options, labelled=True))
+        target = _target(table, replace(options, labelled=True)).position
         assert target is not None, "one column is the last"
         return [position + (position >= target) for position in positions], target
     raise error_at(_other_width(table, recipe.n_columns, target is not None), table, _header(table), code="width")
@@ -593,53 +603,101 @@ def _other_width(table: Table, trained: int, labelled: bool) -> str:
 
 def _unused_target(table: Table, options: Options, found: list[int]) -> int | None:
     """Return the default target of a table for a recipe that was learned without labels."""
-    target, _ = _target(table, options)
+    target = _target(table, options).position
     return None if target in found else target
 
 
-def _target(table: Table, options: Options) -> tuple[int | None, str | None]:
-    """Return the target, and a note if another column could be it.
+class _Target(NamedTuple):
+    """The column that is the target, another that could be it, and a note about the two."""
 
-    Without `options.target` it is the column with a usual name, or else the last one. If several exist, the first
-    of these that holds classes is taken: a name alone does not make a target of measurements.
-    """
+    position: int | None
+    other: int | None = None
+    note: str | None = None
+
+
+def _target(table: Table, options: Options) -> _Target:
+    """Return the column that was asked for, or else the one that seems to be the target."""
     if options.target is not None:
-        return _position(table, options.target, "target"), None
+        return _Target(_position(table, options.target, "target"))
+    if not options.labelled:
+        named = _usual(table)
+        return _Target(named[0] if named else None)
+    taken, other, why = _guess(table, {j for positions in _asked(table, options).values() for j in positions})
+    if other is None or (_is_measured(table, taken) and not _holds_classes(table, taken)):
+        return _Target(taken, other)  # a learner of classes refuses such numbers, and names the other
+    name, second = table.fields[taken].name, table.fields[other].name
+    why = f", because {second!r} {why}" if why else ""
+    takes = Remedy("target", second) + f" takes {second!r}"
+    return _Target(taken, other, f"{name!r} was taken as the target{why}; " + takes)
+
+
+def _guess(table: Table, given: Collection[int]) -> tuple[int, int | None, str]:
+    """Return the column that is the target, another that could be it, and why that was not taken.
+
+    It is the column with a usual name, or else the last one. A name alone does not make a target of measurements:
+    numbers under it give way to a last or first column of few words, unless they are codes of two classes. Columns
+    that are given another role stay out of this.
+    """
     last = len(table.fields) - 1
     while table.named and last > 0 and is_index(table.fields[last], last):
         last -= 1
-    lowered = [field.name.lower() for field in table.fields] if table.named else []
-    named = [lowered.index(name) for name in TARGETS if name in lowered]
-    arrays = table.format == "NPZ"  # a compressed array of labels can be read only once, and holds no texts
-    if not (named or arrays) and options.labelled and _holds_texts(table, last):
-        for position in range(last):
-            if _holds_classes(table, position):
-                name, other = table.fields[position].name, table.fields[last].name
-                takes = Remedy("target", other) + " takes that"
-                return position, f"{name!r} was taken as the target, because {other!r} holds texts; " + takes
-    if not named or not options.labelled:
-        return (named[0] if named else last if options.labelled else None), None
-    if named == [last]:  # nothing else could be it, so no values are looked at
-        return last, None
-    could = [position for position in named if _holds_classes(table, position)]
-    usual = (could or named)[0]
+    first = 0
+    while table.named and first < last and is_index(table.fields[first], first):
+        first += 1
+    named = _usual(table)
+    if not named and table.format != "NPZ" and _holds_texts(table, last):  # its labels can be read only once
+        classes = (position for position in range(last) if _holds_classes(table, position))
+        if (position := next(classes, None)) is not None:
+            return position, last, "holds texts"
+    names = [j for j in (first,) if j != last and j not in given and _holds_names(table, j)]
+    if not named:
+        sure = not names or (_answers(table, last) and not _answers(table, first))
+        return last, None if sure else first, ""
+    if named == [last]:
+        return last, None if not names or _answers(table, last) or _holds_names(table, last) else first, ""
+    could = [j for j in named if _holds_classes(table, j)]
+    certain = [j for j in could if _answers(table, j) or _holds_names(table, j)]
+    usual = (certain or could or named)[0]
     if len(could) > 1:
-        names = [table.fields[position].name for position in could]
-        others = join_messages(", ", (Remedy("target", name) + f" takes {name!r}" for name in names[1:]))
-        return usual, f"{names[0]!r} was taken as the target; " + others
-    if usual == last or not _holds_classes(table, last):
-        return usual, None
-    name, other = table.fields[usual].name, table.fields[last].name
-    if not _holds_classes(table, usual):
-        return last, (
-            f"the last column, {other!r}, was taken as the target, because {name!r} holds many different values; "
-            + Remedy("target", name)
-            + f" takes {name!r}"
-        )
-    if _holds_words(table, usual) or not _holds_words(table, last):
-        return usual, None
-    takes_last = Remedy("target", other) + " takes the last column"
-    return usual, f"{name!r} was taken as the target, for its name; " + takes_last
+        return usual, next(j for j in could if j != usual), ""
+    if usual == last:
+        return last, None, ""
+    if last not in named and last not in given and _holds_names(table, last):
+        names.insert(0, last)
+    names = [j for j in names if j not in named]
+    if certain:
+        return usual, last if last in names else None, ""
+    if names:
+        field = table.fields[usual]
+        numbers = "numbers" if field.kind == "number" and field.type != "null" else "no names of classes"
+        return names[0], usual, "holds " + ("many different values" if _holds_words(table, usual) else numbers)
+    if not could and last not in named and _holds_classes(table, last):
+        return last, usual, "holds many different values"
+    return usual, None, ""
+
+
+def _usual(table: Table) -> list[int]:
+    """Return the columns with a usual name of a target, the most usual name first."""
+    lowered = [field.name.lower() for field in table.fields] if table.named else []
+    return [lowered.index(name) for name in TARGETS if name in lowered]
+
+
+def _holds_names(table: Table, position: int) -> bool:
+    """Return whether a column holds few different words, as the names of classes are."""
+    return _holds_words(table, position) and _holds_classes(table, position)
+
+
+def _is_measured(table: Table, position: int) -> bool:
+    """Return whether a column holds numbers with fractions."""
+    return table.fields[position].type.startswith(("double", "float", "decimal"))
+
+
+def _answers(table: Table, position: int) -> bool:
+    """Return whether a column holds the answers to a question, as words or as codes."""
+    if table.fields[position].kind == "other":
+        return False
+    values = {str(value).lower().removeprefix("+").removesuffix(".0") for value in table.first_values(position)}
+    return bool(values) and any(values <= answers for answers in ANSWERS)
 
 
 def _holds_words(table: Table, position: int) -> bool:

@@ -118,9 +118,7 @@ Log: TypeAlias = Callable[[str], None]
 
 log_info: Log = logging.getLogger("rosenblatt").info
 CONTINUOUS = (
-    " holds continuous numbers; choose another with "
-    + Remedy("target")
-    + ", or predict numbers with "
+    ", or predict numbers with "
     + Remedy("learner", "extreme", "ExtremeLearningMachine and")
     + " "
     + Remedy("task", "regression")
@@ -424,10 +422,10 @@ def require_target(source: Source, blocks: Blocks, *, regression: bool | None) -
     if not (named and guessed and len(classes) > max(MOST_GUESSED, blocks.n_rows // 2)):
         return
     if classes.dtype.kind in "iuf":
-        raise ParameterError(which + CONTINUOUS, code="continuous-target")
+        raise ParameterError(_told_continuous(source), code="continuous-target")
     raise ParameterError(
-        f"{which} holds {len(classes):,} different values in {blocks.n_rows:,} rows; choose another with "
-        + Remedy("target")
+        f"{which} holds {len(classes):,} different values in {blocks.n_rows:,} rows; choose "
+        + _another_target(source)
         + ", or name this one to take each value as a class.",
         code="too-many-classes",
     )
@@ -540,7 +538,18 @@ def explain_target(source: Source) -> Iterator[None]:
     try:
         yield
     except ContinuousLabelError as error:
-        raise ParameterError(_target_words(source) + CONTINUOUS, code="continuous-target") from error
+        raise ParameterError(_told_continuous(source), code="continuous-target") from error
+
+
+def _told_continuous(source: Source) -> Message:
+    """Return what is said of a target of continuous numbers."""
+    return _target_words(source) + " holds continuous numbers; choose " + _another_target(source) + CONTINUOUS
+
+
+def _another_target(source: Source) -> Message:
+    """Return how to choose another target, with the name of a column that could be it."""
+    name = source.other_target
+    return "another with " + (Remedy("target") if name is None else Remedy("target", name))
 
 
 def _target_words(source: Source) -> str:

@@ -127,6 +127,8 @@ class TrainingSummary(ShowsText):
         The name of the learner.
     n_rows, n_features : int
         The size of the training data.
+    target : str or None
+        The column of labels, if they come from a table.
     classes, counts : ndarray
         The labels, and the number of rows of each; of a regression, the different numbers.
     n_passes, stop_reason, converged
@@ -165,6 +167,7 @@ class TrainingSummary(ShowsText):
     seconds: float
     compile_seconds: float
     separated_by: tuple[str, str] | None = None
+    target: str | None = None
 
     @classmethod
     def of(
@@ -177,6 +180,7 @@ class TrainingSummary(ShowsText):
         trained_on: Evaluation | RegressionEvaluation | PairEvaluation | None,
         held_out: Evaluation | RegressionEvaluation | PairEvaluation | None,
         seconds: Seconds,
+        target: str | None = None,
     ) -> TrainingSummary:
         """Return the summary of a trained estimator and of the blocks it was trained on."""
         passes = getattr(estimator, "n_iter_", None)
@@ -208,6 +212,7 @@ class TrainingSummary(ShowsText):
             seconds=seconds.own,
             compile_seconds=seconds.compiling,
             separated_by=getattr(estimator, "_separated_by", None),
+            target=target,
         )
 
     def __str__(self) -> str:
@@ -233,6 +238,7 @@ class TrainingSummary(ShowsText):
             "learner": self.learner,
             "rows": self.n_rows,
             "features": self.n_features,
+            "target": self.target,
             "classes": None
             if isinstance(self.trained_on, RegressionEvaluation | PairEvaluation)
             else dict(zip(map(str, self.classes.tolist()), self.counts.tolist(), strict=True)),
@@ -251,14 +257,16 @@ class TrainingSummary(ShowsText):
 
     def _data(self) -> str:
         size = f"{self.learner}: {count(self.n_rows, 'row')}, {count(self.n_features, 'feature')}"
+        target = "" if self.target is None else f" {self.target!r}"
         if isinstance(self.trained_on, RegressionEvaluation | PairEvaluation):
             least, most = float(self.classes.min()), float(self.classes.max())
-            return f"{size}, target from {least:g} to {most:g}"
+            return f"{size}, target{target} from {least:g} to {most:g}"
         classes = [
             f"{printable(label)} {n:,}"
             for label, n in zip(self.classes.tolist(), self.counts.tolist(), strict=True)
         ]
         more = ", …" if len(classes) > MAX_LISTED_ITEMS else ""
+        size += f", target{target}" if target else ""
         return f"{size}, {len(classes)} classes ({', '.join(classes[:MAX_LISTED_ITEMS])}{more})"
 
     def _training(self) -> str:

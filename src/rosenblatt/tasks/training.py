@@ -836,6 +836,7 @@ class TableTraining(Training):
             trained_on=trained_on,
             held_out=held_out,
             seconds=seconds,
+            target=recipe.target[0] if isinstance(recipe, TableRecipe) and recipe.target is not None else None,
         )
         provenance = {
             "learner": self.name,
