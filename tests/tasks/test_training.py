@@ -98,7 +98,7 @@ def test_the_summary(table):
     assert (summary.n_rows, summary.held_out.n_rows) == (90, 30)
     assert summary.n_passes == len(summary.mistakes_per_pass) == trained.estimator.n_iter_
     assert summary.stop_reason == trained.estimator.stop_reason_
-    assert str(summary).startswith("Perceptron: 90 rows, 5 features, 2 classes")
+    assert str(summary).startswith("Perceptron: 90 rows, 5 features, target 'label', 2 classes")
     assert summary.to_json()["rows"] == 90
 
 

@@ -263,9 +263,8 @@ def plane_rows(X: MatrixLike) -> Features:
         if numbers is None:
             raise
         if len(numbers) > 1:
-            told = (
-                f"Columns of numbers are {list_first([*map(repr, numbers)])}: train a model on two, and draw that."
-            )
+            named = list_first([*map(repr, numbers)])
+            told = f"{named} hold numbers: train a model on two of these, and draw that."
         else:
             only = f"Only {numbers[0]!r}" if numbers else "No column"
             told = f"{only} holds numbers; rb.explain shows what columns of any kind add to a score."
