@@ -13,6 +13,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout
+from functools import cache
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -25,6 +26,7 @@ BEGIN, END = "<!-- made by scripts/house.py -->", "<!-- end -->"
 Tree = dict[str, tuple[str, ast.Module]]
 
 
+@cache
 def sources() -> Tree:
     """Return the text and the syntax of each module, by its path within the package."""
     paths = sorted(PACKAGE.rglob("*.py"))
