@@ -225,7 +225,7 @@ def classes_named(text):
 @pytest.mark.parametrize(("function", "ability"), [("to_onnx", "onnx"), ("fit", "mixing")])
 def test_docstrings_name_the_learners_with_an_ability(function, ability):
     if function == "fit":
-        pytest.importorskip("distributed")
+        pytest.importorskip("distributed", reason="Dask is not installed")
     doc = inspect.getdoc(rb.to_onnx if function == "to_onnx" else rb.distributed.fit)
     _, section = doc.split("----------\n", 1)
     able_there = {name for name, entry in BUILT_IN.items() if ability in entry.abilities}
@@ -237,7 +237,7 @@ def test_docstrings_name_the_learners_with_an_ability(function, ability):
 
 def serves(name, path):
     """A server goes on with it, row by row."""
-    served = pytest.importorskip("rosenblatt.server.served_model")
+    served = pytest.importorskip("rosenblatt.server.served_model", reason="what the server needs is not installed")
     if not hasattr(class_of(name), "predict"):
         return False
     rb.save(made(name, **({"budget": 8} if name == "KernelPerceptron" else {})).fit(*rows_of(name)), path)

@@ -95,9 +95,9 @@ nbformat.write(notebook, sys.argv[1])
 
 @pytest.mark.slow
 def test_every_result_is_shown_as_html_and_as_readable_text(tmp_path):
-    nbformat = pytest.importorskip("nbformat")
-    pytest.importorskip("nbclient")
-    pytest.importorskip("ipykernel")
+    nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed")
+    pytest.importorskip("nbclient", reason="nbclient is not installed")
+    pytest.importorskip("ipykernel", reason="ipykernel is not installed")
     first = (
         "import warnings; import rosenblatt as rb; warnings.simplefilter('ignore')\n"
         "X, y = rb.datasets.load_six_points(); model = rb.Perceptron(order='cyclic').fit(X, y)"

@@ -24,7 +24,7 @@ NAMED_OTHERWISE = {
     "sklearn": "scikit-learn",
 }
 """Packages that are imported by another name than the one that pip installs."""
-WHERE_INSTALLED = {"anywidget", "atheris", "cupy", "fastapi", "river", "traitlets"}
+WHERE_INSTALLED = {"anywidget", "atheris", "cupy", "fastapi", "river", "torch", "traitlets"}
 """Packages that no command installs for the tests: what needs them says so and leaves them out."""
 GROUPS = {
     "src": "extras",

@@ -254,7 +254,7 @@ def fit_note(things: Sequence[str], *forms: Callable[[str, int], str]) -> str:
     >>> fit_note(["'a'", "'b'"], lambda told, shown: f"{told} were left out")
     "'a', 'b' were left out"
     >>> fit_note([f"'{'a' * 99}'", "'b'"], lambda told, shown: f"{told} were left out; give each a name to use it")
-    "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…' and 1 more were left out; give each a name to use it"
+    "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…', 'b' were left out; give each a name to use it"
     """
     few, made = few_of(things), ""
     for width in (None, *CUT_NAMES):

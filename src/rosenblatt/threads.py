@@ -132,7 +132,8 @@ def resolve_threads(n_jobs: int, name: str = "n_jobs") -> int:
     except TypeError:
         number = 0
     if number == 0:
-        raise ParameterError(Given(name, n_jobs) + " must be a number of threads such as 4, or -1 for all cores.")
+        told = Given(name, n_jobs) + " must be a number of threads such as 4, or -1 for all cores."
+        raise ParameterError(told, code="parameter.range" if isinstance(n_jobs, int) else "parameter.type")
     return number if number > 0 else max(1, available() + 1 + number)
 
 

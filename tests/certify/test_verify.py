@@ -170,6 +170,9 @@ def _claims_less(found, changed) -> bool:
     if isinstance(found, Separable) and changed.margin is not None:
         (low, high), (least, most) = changed.margin.squared, found.margin.squared
         return low <= least and most <= high
+    ties, other = getattr(found, "ties", None), getattr(changed, "ties", None)
+    if isinstance(ties, Quasi) and isinstance(other, Quasi) and (ties.w, ties.b) != (other.w, other.b):
+        return (ties.strict, ties.rows) == (other.strict, other.rows)  # another plane with the same rows on it
     if isinstance(found, Inseparable) and found.bias and not changed.bias:
         return True  # what no hyperplane separates, none through the origin does
     return str(changed) == str(found) or getattr(changed, "chance", 0.0) is None

@@ -39,7 +39,10 @@ def test_the_list_of_commands_says_what_their_help_says():
         (["train", "@iris", "-o", "m", "--learner", "max-margin", "--budget", "3"], "has no parameter budget"),
         (["train", "@iris", "-o", "m", "--set", "eta"], "NAME=VALUE"),
         (["train", "@iris", "-o", "m", "--set", "eta=1"], "Did you mean eta0?"),
-        (["train", "@iris", "-o", "m", "--learner", "pocket", "--checkpoint", "1"], "keeps no checkpoints"),
+        (
+            ["train", "@iris", "-o", "m", "--learner", "pocket", "--checkpoint", "1"],
+            "keeps none. Drop --checkpoint",
+        ),
         (["train", "@iris", "-o", "m", "--learner", "kernel", "--kernel", "rbf(gama=2)"], "gama"),
         (["train", "@iris", "-o", "m", "--target", "0"], "counted from 1"),
         (["evaluate", "@iris"], "--cv K"),

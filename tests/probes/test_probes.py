@@ -207,7 +207,7 @@ def test_labels_in_any_form():
 
 
 def test_missing_labels_of_every_kind():
-    pd = pytest.importorskip("pandas")
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
     for dtype, values, expected in (
         ("boolean", [True, None, False], [1, 0, -1]),
         ("string", ["v", None, "n"], [1, 0, -1]),
@@ -230,7 +230,7 @@ def test_missing_labels_of_every_kind():
 
 @pytest.mark.parametrize("missing", [None, float("nan")])
 def test_a_zero_stays_out_of_the_problem_beside_missing_labels(missing):
-    pd = pytest.importorskip("pandas")
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
     values = [-1, 0, 1, missing]
     for labels in (values, np.array(values, float), pd.Series(values, dtype="Int64"), {"a": values}):
         names, signs = as_signs(labels, 4)
@@ -238,7 +238,9 @@ def test_a_zero_stays_out_of_the_problem_beside_missing_labels(missing):
 
 
 def test_series_keep_their_name_and_tables_of_arrow_their_columns():
-    pd, pa, pl = (pytest.importorskip(name) for name in ("pandas", "pyarrow", "polars"))
+    pd, pa, pl = (
+        pytest.importorskip(name, reason=f"{name} is not installed") for name in ("pandas", "pyarrow", "polars")
+    )
     for series in (pd.Series([0, 1, 1], name="plural"), pl.Series("plural", [0, 1, 1])):
         assert as_signs(series, 3)[0] == ["plural"]
     assert as_signs(pd.Series(list("abc"), name="tag"), 3)[0] == ["tag=a", "tag=b", "tag=c"]

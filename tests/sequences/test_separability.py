@@ -297,7 +297,7 @@ def test_time_ends_a_search():
         ({"without": [2]}, ParameterError, "no sentence 2"),
         ({"without": ["a"]}, ParameterError, "no sentence 'a'"),
         ({"time_limit": -1}, ParameterError, "time_limit=-1 must be"),
-        ({"work": "much"}, ParameterError, "work must be"),
+        ({"work": "much"}, ParameterError, "work='much' must be"),
         ({"constraints": [("PRON", "VERB")]}, LabelError, "which the constraints forbid"),
     ],
 )

@@ -81,14 +81,14 @@ def test_tables_are_certified_by_their_place(tmp_path):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: rb.train(TAGGED, scale=False), "which has no scale. Drop scale"),
-        (lambda: rb.train(TAGGED, probabilities="sigmoid"), "has no probabilities"),
-        (lambda: rb.train(TAGGED, resume=True), "has no resume"),
+        (lambda: rb.train(TAGGED, scale=False), "scale is for tables, but the data holds sentences. Drop scale"),
+        (lambda: rb.train(TAGGED, probabilities="sigmoid"), "probabilities is for tables"),
+        (lambda: rb.train(TAGGED, resume=True), "resume needs a checkpoint"),
         (lambda: rb.train(TAGGED, "voted"), "not another learner"),
         (lambda: rb.train(TAGGED, rb.Perceptron()), "not another learner"),
         (lambda: rb.train(TAGGED, rb.SequencePerceptron()), "templates=None takes features"),
         (lambda: rb.train(TAGGED, encoding="latin-1"), "encoding is an option of reading files"),
-        (lambda: rb.train("@iris", columns=["a"]), "columns is for sentences, but the data is a table"),
+        (lambda: rb.train("@iris", columns=["a"]), "columns is for sentences; tables have features. Drop columns"),
         (lambda: rb.train(WORDS), "both a feature and the label"),
         (lambda: rb.certify(TAGGED, margin=True), "margin is for tables"),
         (lambda: rb.certify(WORDS, TAGS, bias=False), "bias is for tables"),

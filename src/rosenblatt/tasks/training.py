@@ -450,7 +450,7 @@ _UNUSED: dict[str, str] = {
     "rows": " is for tables, but the data holds sentences",
     "sentences": " is for sentences; tables have " + Remedy("features"),
     "blocks": " is for learners that read rows block by block, but ",
-    "checkpoints": f" is for learners that keep checkpoints, such as {able_in_words('checkpoints')}, but ",
+    "checkpoints": " is for learners that keep checkpoints, such as ",
 }
 """What is said of an argument without an effect, by what it needs."""
 
@@ -531,8 +531,8 @@ class Training(TrainingArguments, ABC):
                 asked = Remedy(whole, "online" if whole == "scale" else None, whole)
                 why += asked + " keeps" if kept and each.needs in abilities else f"{self.name} keeps"
                 why += " all rows in memory"
-            elif each.needs == "checkpoints":
-                why += f"{self.name} keeps none"
+            elif each.needs == "checkpoints":  # learners of other packages may have joined by now
+                why += f"{able_in_words('checkpoints')}, but {self.name} keeps none"
             subject = Remedy(name, value if isinstance(value, bool) or value in ("online", "no") else None, name)
             told = subject + why + ". Drop " + subject + "."
             raise ParameterError(told, code=UNUSED, parameter=name, value=value)
