@@ -7,6 +7,7 @@ import pytest
 
 import rosenblatt as rb
 from rosenblatt.learning.fit_loop import FitLoop
+from rosenblatt.registry import able
 from rosenblatt.tasks.training import TrainingInterrupted, checkpoint_of
 from tests.shared.strategies import noisy
 
@@ -41,7 +42,8 @@ def test_the_last_completed_pass_is_saved(run, data, monkeypatch, learner, scale
     interrupt(monkeypatch, 3)
     ran = run(*common, "-o", "m", "--max-iter", 9)
     assert ran.code == 130, ran
-    assert "saved in m: the model after 3 complete passes. This run cannot go on;" in ran.err
+    assert "saved in m: the model after 3 complete passes. This run cannot go on" in ran.err
+    assert ("one with --checkpoint 1 can" in ran.err) is (learner in able("checkpoints"))
     assert ran.err.endswith("rosenblatt: interrupted\n")
     assert expected.code == 0
     X = np.loadtxt(data, delimiter=",", skiprows=1)[:, :3]

@@ -182,12 +182,14 @@ def _shown(trained: TrainingResult) -> TrainingSummary | TaggerSummary:
 
 def _save_interrupted(trained: TrainingResult, path: str, output: Output, *, resumable: bool) -> None:
     """Save the last completed pass of a run that Ctrl-C ended, and say how to go on."""
+    from rosenblatt.registry import abilities
+
     trained.save(path, ended=False)
     output.result(str(_shown(trained)), trained.summary.to_json() | {"model": path})
     passes = trained.summary.n_passes
-    go_on = (
-        "Go on with the same command and --resume."
-        if resumable
-        else "This run cannot go on; one with --checkpoint 1 can, by the same command and --resume."
-    )
+    go_on = "This run cannot go on."
+    if resumable:
+        go_on = "Go on with the same command and --resume."
+    elif "checkpoints" in abilities(trained.estimator):
+        go_on = "This run cannot go on; one with --checkpoint 1 can, by the same command and --resume."
     output.remark(f"saved in {path}: the model after {passes} complete pass{'es' * (passes != 1)}. {go_on}")
