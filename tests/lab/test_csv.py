@@ -60,6 +60,8 @@ TABLES = {
     "an open quote": 'x,l\n1,"a\n2,b\n',
     "one column": "x\n1\n2\n",
     "two columns of one name": "x,x,l\n1,2,a\n3,4,b\n",
+    "one of two columns of one name is empty": "z,x,x,l\n5,,2,a\n6,,4,b\n",
+    "a feature called as the target": "label,label,x\n0,a,1\n1,b,2\n0,a,3\n",
     "a column without a name": "x,,l\n1,2,a\n3,4,b\n",
     "names and no row": "x,l\n",
     "nothing": "\n\n",

@@ -255,20 +255,29 @@ export function readCsv(written: string, name = "Your data", asked = "", tabs = 
   if (body.length > MOST_ROWS) throw new Refused(`There are ${body.length} rows. The page takes at most ${MOST_ROWS}.`);
   const bad = body.find((row) => row.cells.length !== width);
   if (bad) throw new Refused(`Line ${bad.line} has ${bad.cells.length} columns, but the first has ${width}.`);
-  const names = rows[0].cells.map((cell, j) => (named ? cell.trim() : `x${j + 1}`));
+  const given = rows[0].cells.map((cell, j) => (named ? cell.trim() : `x${j + 1}`));
+  // Of several columns of one name, all but the first get their number, as on the command line.
+  const names = given.map((name, j) => (name && given.indexOf(name) < j ? `${name} (column ${j + 1})` : name));
   const [columns, used] = columnsOf(names, body, delimiter);
-  const target = targetOf(columns, named, asked.trim());
+  const wanted = asked.trim();
+  const times = given.filter((name) => name === wanted).length;
+  if (wanted && times > 1) throw new Refused(`${times} columns are called “${wanted.slice(0, 40)}”. Choose one by its position.`);
+  const target = targetOf(columns, named, wanted);
   const features = columns.map((_, j) => j).filter((j) => j !== target && columns[j].kind !== "nothing" && !numbersRows(columns[j], j, named));
   if (!features.length) throw new Refused("No column is left to learn from. Is the label in the right column?");
   if (named) {
     const seen = new Set<string>();
     for (const j of [...features, target].sort((a, b) => a - b)) {
       if (!names[j]) throw new Refused(`Column ${j + 1} has no name. Give it one.`);
-      if (seen.has(names[j])) throw new Refused(`Two columns are called “${names[j].slice(0, 40)}”. Rename one.`);
-      seen.add(names[j]);
+      const name = !wanted && given[j] === given[target] ? given[target] : names[j];
+      if (seen.has(name)) throw new Refused(`Two columns are called “${name.slice(0, 40)}”. Rename one.`);
+      seen.add(name);
     }
   }
-  const place = (j: number): string => `“${columns[j].name.slice(0, 40)}”`;
+  // The number of a column is not needed where the others of its name are left out.
+  const inUse = [...features, target];
+  const nameOf = (j: number): string => (inUse.filter((k) => given[k] === given[j]).length === 1 ? given[j] : names[j]);
+  const place = (j: number): string => `“${nameOf(j).slice(0, 40)}”`;
   const quote = (value: string): string => `“${value.trim().slice(0, 30)}”`;
   for (const j of features) {
     const { kind, doubt, values } = columns[j];
@@ -294,13 +303,13 @@ export function readCsv(written: string, name = "Your data", asked = "", tabs = 
   const made: string[] = [];
   const isName = (j: number): boolean => columns[j].kind === "string" && !columns[j].numeric;
   for (const j of features.filter((each) => !isName(each))) {
-    made.push(names[j]);
+    made.push(nameOf(j));
     columns[j].values.forEach((cell, i) => X[i].push(number(cell, i, j)));
   }
   // Names become features in the order in which they occur, row by row.
   const worded = features.filter(isName);
   const places = new Map<string, number>();
-  const featureOf = (cell: string, j: number): string => (MISSING_NAMES.includes(cell) ? `${names[j]} is missing` : `${names[j]}=${cell}`);
+  const featureOf = (cell: string, j: number): string => (MISSING_NAMES.includes(cell) ? `${nameOf(j)} is missing` : `${nameOf(j)}=${cell}`);
   body.forEach((row) => {
     for (const j of worded) {
       const feature = featureOf(row.cells[j], j);
