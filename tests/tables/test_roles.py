@@ -1,10 +1,13 @@
 """Which columns are what."""
 
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
+import rosenblatt as rb
 from rosenblatt.exceptions import FormatError, InputError, ParameterError
+from rosenblatt.tables import delimited
 from tests.tables.files import read, write
 
 COLUMNS = {
@@ -266,3 +269,18 @@ def test_which_column_is_the_target(tmp_path, columns, target):
     _, _, source = read(write(tmp_path, columns, "csv"), skip_bad=True, hashed=("text",) * ("text" in columns))
     assert source.recipe.target[0] == target
     assert bool(source.notes) == (target == "c")
+
+
+@pytest.mark.parametrize("kept", [500_000, 0])
+def test_the_first_rows_are_split_once_for_all_columns_that_may_name_rows(tmp_path, monkeypatch, kept):
+    """Splitting them for each of many columns takes a time that grows with the square of their number."""
+    monkeypatch.setattr(delimited, "KEPT_CELLS", kept)
+    split = Mock(side_effect=delimited.fields_of)
+    monkeypatch.setattr(delimited, "fields_of", split)
+    for n_rows, most in ((40, 3), (60, 3 if kept else 99)):
+        path = tmp_path / f"{n_rows}.csv"
+        rows = [",".join([*(str((7 * i + j) % 5) for j in range(30)), "ab"[i % 2]]) for i in range(n_rows)]
+        path.write_text("\n".join([",".join([*(f"n{j}" for j in range(30)), "label"]), *rows]) + "\n")
+        split.reset_mock()
+        rb.open_data(path)
+        assert split.call_count <= most + 3, (n_rows, split.call_count)

@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -503,6 +503,8 @@ def _convert(values: pa.Array, type_: pa.DataType) -> tuple[pa.Array, list[int]]
 
 DELIMITERS = ",;\t|"
 LOOKED_AT = 20  # rows
+KEPT_CELLS = 500_000  # of the first rows: splitting them again for each of many columns takes long
+FEWEST_KEPT = 50  # rows: with fewer, no column is looked at for what names rows
 PLAIN_NAME = re.compile(r"[^\W\d][\w.\-]{0,63}")
 
 
@@ -592,6 +594,7 @@ class CsvTable:
     tabs: ClassVar[bool] = False
     typed: ClassVar[bool] = False
     argument: ClassVar[bool] = False
+    _first_rows: list[list[str]] | None = None
 
     def __init__(self, file: DataFile, options: Options, recipe: TableRecipe | None = None) -> None:
         delimiter = options.delimiter
@@ -658,12 +661,24 @@ class CsvTable:
 
     def first_values(self, position: int) -> list[Any]:
         """Return the values of a column in the first rows, without missing ones."""
+        rows = self._first_rows if self.first_count and self._first_rows is not None else self._read_first_rows()
+        values = (row[position].strip() for row in rows)
+        return [value for value in values if value not in self._dialect.missing]
+
+    @cached_property
+    def first_count(self) -> int:
+        """The number of first rows; they are kept if they are many, and their cells are not too many."""
+        count = sum(1 for _ in self._read_first_rows())
+        if count >= FEWEST_KEPT and count * len(self.fields) <= KEPT_CELLS:
+            self._first_rows = list(self._read_first_rows())
+        return count
+
+    def _read_first_rows(self) -> Iterator[list[str]]:
         head, complete = self._stream.beginning(LOOKED_AT)
         text = TextBlock(head if complete else head[: last_end(head, self._dialect)] or head, self._line)
         body = self._without_header(text) if self.named else text
         rows = islice(fields_of(body.data, self._dialect), FIRST_ROWS)
-        values = (row[position].strip() for row in rows if len(row) == len(self.fields))
-        return [value for value in values if value not in self._dialect.missing]
+        return (row for row in rows if len(row) == len(self.fields))
 
     def parts(self, wanted: Wanted) -> Iterator[Callable[[], Block]]:
         """Yield a function for some rows at a time, which reads their wanted columns."""

@@ -121,6 +121,8 @@ def find_identifiers(table: Table, features: Sequence[int]) -> list[int]:
     under any name.
     """
     found: list[int] = []
+    if table.first_count is not None and table.first_count < FEWEST_IDENTIFIERS:
+        return found
     for j in features:
         field = table.fields[j]
         whole = field.type.startswith(WHOLE)

@@ -338,6 +338,10 @@ class Table(Protocol):
     def first_values(self, position: int) -> list[Any]:
         """Return the values of a column in the first rows, without missing ones."""
 
+    @property
+    def first_count(self) -> int | None:
+        """The number of first rows, where looking at a column means to read all of them; else None."""
+
     def blocks(self, wanted: Wanted) -> Iterator[Block]:
         """Yield the wanted columns, some rows at a time."""
 
@@ -347,6 +351,8 @@ class Table(Protocol):
 
 class TypedTable:
     """A table whose values have types."""
+
+    first_count: int | None = None
 
     typed = True
     argument = False
