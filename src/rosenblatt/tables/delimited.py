@@ -769,6 +769,8 @@ class CsvTable:
 
 def _with_own_names(fields: tuple[Field, ...]) -> tuple[Field, ...]:
     """Return columns of which those that are called the same have names of their own."""
+    if len({field.name for field in fields}) == len(fields):
+        return fields
     counts, met = Counter(field.name for field in fields), set[str]()
     made = []
     for position, field in enumerate(fields, 1):
