@@ -98,7 +98,7 @@ async function look({ width, height, theme }) {
       if (wider > 0) found.push(`${wider} px wider than the window`);
       const cut = await page.evaluate(() =>
         [...document.querySelectorAll(".bd-article table")]
-          .filter((table) => table.parentElement.clientWidth && table.scrollWidth > table.parentElement.clientWidth + 1)
+          .filter((table) => !table.closest("details:not([open])") && table.parentElement.clientWidth && table.scrollWidth > table.parentElement.clientWidth + 1)
           .map((table) => table.rows[0].innerText.replace(/\s+/g, " ").slice(0, 40)),
       );
       for (const row of cut) found.push(`a table is cut: ${row}`);

@@ -66,7 +66,7 @@ def test_what_stays_on_one_machine_is_refused(address, files, tmp_path, capsys):
 
     for extra, words in (
         (["--dask", address, "--workers", "2"], "Drop one of them"),
-        (["--dask", address, "--holdout", "0.2"], "need all rows on one machine"),
+        (["--dask", address, "--holdout", "0.2"], "needs all rows on one machine"),
         (["--dask", address, "--learner", "pocket"], "pocket is not trained on a cluster"),
         (["--dask", address, "--learner", "prank"], f"cluster; {able_in_words('mixing')} are."),
     ):

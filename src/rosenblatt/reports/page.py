@@ -12,7 +12,7 @@ from inspect import signature
 from math import ceil, floor, inf
 from pathlib import Path
 from reprlib import Repr
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -78,7 +78,7 @@ def render_report(
     rows: Sequence[Any] | None = None,
     certificate: Certificate | None = None,
     positive: Any = None,
-    seen: Seen | None = None,
+    seen: Seen | Literal["unknown"] | None = None,
     trained: Any = None,
     prepared: Mapping[str, str] | None = None,
     first: int = 0,
@@ -109,7 +109,7 @@ def render_report(
         A certificate for these rows, which is checked. By default a new one is made.
     positive : label or None
         The class of ROC AUC, average precision and the thresholds; by default the second of two classes.
-    seen : "all", "some", "other" or None
+    seen : "all", "some", "other", "unknown" or None
         Which of the rows the model was trained on, where it is known. By default the trace shows it, if it can.
     trained : array-like, sparse matrix or None
         The rows as the learner got them, if they were scaled and X is not: the bounds are about these.

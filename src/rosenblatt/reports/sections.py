@@ -517,6 +517,8 @@ def _bounds(subject: Subject, clock: Clock) -> tuple[Bounds | None, str]:
         return None, f"The bounds are for two classes; this model has {len(subject.batch.classes)}."
     if subject.dear:
         return None, f"The bounds need margins. {subject.dear}"
+    if subject.seen == "unknown":
+        return None, "The bounds are for the training rows of a model, and it is not known whether these are."
     if subject.of_training is False:
         return None, "The bounds are for the training rows of a model, and these are other rows."
     try:

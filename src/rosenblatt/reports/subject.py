@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,8 @@ class Subject:
     batch: Batch  # the data, checked, with the classes of the model
     named: tuple[str, ...] | None = None  # the names of the features, if there are any
     rows: Sequence[Any] | None = None  # the names of the rows, if there are any
-    seen: Seen | None = None  # which of the rows were in the training data, if that is known
+    # Which of the rows were in the training data; None asks the trace, and "unknown" says that it cannot tell.
+    seen: Seen | Literal["unknown"] | None = None
     positive: int | None = None  # the class of precision and recall, if one was chosen
     trained: Any = None  # the rows as the learner got them, if they are scaled and X is not
     first: int = 0  # the number of the first row
@@ -140,6 +141,8 @@ class Subject:
     @property
     def seen_words(self) -> str:
         """Whether the model was trained on these rows, in a sentence."""
+        if self.seen == "unknown":
+            return seen_words(None)
         if self.seen is not None or self.of_training is None:
             return seen_words(self.seen)
         return seen_words("all" if self.of_training else "other")
@@ -148,7 +151,7 @@ class Subject:
     def of_training(self) -> bool | None:
         """Whether these are the training rows; None if that is not known."""
         if self.seen is not None:
-            return self.seen == "all"
+            return None if self.seen == "unknown" else self.seen == "all"
         trace = getattr(self.model, "trace_", None)
         if self.hyperplanes is None or trace is None or trace.mistakes is None or not len(trace):
             return None
@@ -166,7 +169,7 @@ def subject_of(
     y: ColumnLike,
     names: Sequence[str] | None,
     rows: Sequence[Any] | None,
-    seen: Seen | None = None,
+    seen: Seen | Literal["unknown"] | None = None,
     positive: Any = None,
     trained: Any = None,
     first: int = 0,

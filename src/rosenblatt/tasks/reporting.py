@@ -25,7 +25,7 @@ from rosenblatt.tasks.data import (
     show_data,
     source_for,
 )
-from rosenblatt.tasks.training import scaled_as_trained, was_trained_on
+from rosenblatt.tasks.training import run_of, scaled_as_trained, was_trained_on
 from rosenblatt.typing import ColumnLike
 
 __all__ = ["report"]
@@ -102,7 +102,7 @@ def report(
     opened = model if is_tagger(model) else open_ready_model(model)
     if is_tagger(opened):
         raise ParameterError("A report is about rows of a table, and there is none about taggers. Use evaluate.")
-    trained = None
+    trained, seen = None, None
     if y is None:
         source = source_for(opened, data, options)
         require_apart(path, [opened.stored.path, *source.files])
@@ -114,14 +114,19 @@ def report(
             trained = scaled_as_trained(blocks, source)
         if isinstance(opened.stored, HeldModel) and was_trained_on(opened.stored, opened, source, blocks.n_rows):
             seen = "all"
+            run = run_of(opened.stored.learner, blocks.n_rows)
+            if run is not None and not run.is_of(X, y):
+                trained = scaled_as_trained(blocks, source)
         names = opened.names if opened.preparation.steps else feature_names(source)
         if title is None and isinstance(model, str | os.PathLike):
             title = f"{os.fspath(model)} on {show_data(source.files if data is source else places_of(data))}"
     else:
         require_no_options(options)
-        seen = None
         features = opened.features(data)
         X, names = features.native(), opened.names or features.names
+        run = run_of(opened.stored.estimator(), features.n_rows)
+        scaled = opened.preparation.steps and (run is None or not run.is_of(X, y))
+        seen = "unknown" if scaled else None  # rows that were scaled for training are others to the trace
     return write_report(
         path,
         opened.stored.estimator(),
