@@ -16,6 +16,7 @@ mpl.use("Agg")
 
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from benchmarks import results
 from benchmarks.results import Row
@@ -125,6 +126,9 @@ def chart(rows: list[Row]) -> Figure:
         ax.vlines(1, place - 0.45 * BAR, place + 0.45 * BAR, color=style.INK, linewidth=0.9)
         at: dict[str, Any] = {"xytext": (4, 0), "textcoords": "offset points", "va": "center", "fontsize": 10}
         ax.annotate(f"{row.ratio:.3g}×", (max(row.ratio, 1), place), weight="bold", **at)
+    if high / low < 10.0:  # few powers of ten are in sight
+        ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    ax.xaxis.set_minor_formatter(NullFormatter())
     ax.xaxis.set_major_formatter(lambda ratio, _: f"{ratio:g}×")
     style.tidy(ax, "how many times as fast as the peer", "")
     ax.set_yticks([])
