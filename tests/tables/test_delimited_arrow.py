@@ -123,4 +123,4 @@ def test_a_column_takes_no_more_than_is_estimated(tmp_path, wrong):
     )
     command = [sys.executable, "-c", code, str(tmp_path / "wide.csv")]
     ran = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert int(ran.stdout.split()[-1]) < BYTES_A_COLUMN * width + 20 * (tmp_path / "wide.csv").stat().st_size
+    assert int(ran.stdout.split()[-1]) < BYTES_A_COLUMN * width + 16 * (tmp_path / "wide.csv").stat().st_size

@@ -114,7 +114,11 @@ def read_block(text: TextBlock, dialect: Dialect, fields: tuple[Field, ...], wan
             for j in grouped & columns.keys():
                 columns[j] = _plain(columns[j], dialect, null=True).cast(pa.float64())
             made.add(columns)
-    except pa.ArrowException:
+        readable = True
+    except pa.ArrowException:  # its traceback holds what was read so far
+        readable = False
+    if not readable:
+        del made, first
         return _read_again(text, dialect, fields, wanted, types, file)
 
     @cache
@@ -668,6 +672,10 @@ class CsvTable:
     @cached_property
     def first_count(self) -> int:
         """The number of first rows; they are kept if they are many, and their cells are not too many."""
+        head, _ = self._stream.beginning(LOOKED_AT)
+        lines = head.count(b"\n") + head.count(b"\r") + 1  # at least as many as there are rows
+        if lines < FEWEST_KEPT:
+            return lines  # splitting long lines would take as much memory as reading them
         count = sum(1 for _ in self._read_first_rows())
         if count >= FEWEST_KEPT and count * len(self.fields) <= KEPT_CELLS:
             self._first_rows = list(self._read_first_rows())
