@@ -6,6 +6,7 @@ import json
 import pickle
 import re
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -32,7 +33,6 @@ from rosenblatt.exceptions import (
 )
 from rosenblatt.learning.linear import overflow
 from rosenblatt.rows.memory import require_memory
-from rosenblatt.tables.encoder import MOST_AUTOMATIC
 
 messages = pytest.importorskip("rosenblatt.server.messages", reason="the server needs msgspec")
 
@@ -334,12 +334,13 @@ CASES = {
         {"detail": "rows: …"},
     ),
     "too-many-categories": (
-        read("a,label\n" + "".join(f"v{k},{k % 2}\n" for k in range(MOST_AUTOMATIC + 1))),
+        mock.patch("rosenblatt.tables.encoder.MOST_CATEGORIES", 1000)(
+            read("a,label\n" + "".join(f"v{k},{k % 2}\n" for k in range(1001)))
+        ),
         "t.csv: column 'a' holds more than 1,000 different values. Leave it out with ignore=['a'] if it names the "
-        "rows, or say what it is: text=['a'] (words), hashed=['a'] (categories, hashed), categorical=['a'] "
-        "(one-hot)",
+        "rows, or say what it is: text=['a'] (words), hashed=['a'] (categories, hashed)",
         "t.csv: column 'a' holds more than 1,000 different values. Leave it out with --ignore a if it names the "
-        "rows, or say what it is: --text a (words), --hashed a (categories, hashed), --categorical a (one-hot)",
+        "rows, or say what it is: --text a (words), --hashed a (categories, hashed)",
         {},
     ),
     "ragged-row": (

@@ -562,7 +562,7 @@ class ScaleWarning(UserWarning):
 
 
 class LeftOutWarning(UserWarning):
-    """A `TableEncoder` leaves out columns that differ in every row, as names and numbers of rows do."""
+    """A `TableEncoder` leaves out columns that seem to name or to number the rows."""
 
 
 class KernelWarning(UserWarning):

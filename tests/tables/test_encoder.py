@@ -93,7 +93,7 @@ def test_any_number_of_threads_refuses_the_same_rows(tmp_path, skip_bad):
 
 
 def test_too_many_categories_are_refused_in_the_same_place(tmp_path, monkeypatch):
-    monkeypatch.setattr("rosenblatt.tables.encoder.MOST_AUTOMATIC", 25)
+    monkeypatch.setattr("rosenblatt.tables.encoder.MOST_CATEGORIES", 25)
     path = write(tmp_path / "t.csv", lines_of(400))
     alone = everything(path, 1)
     assert "more than 25 different values" in alone[1]

@@ -346,11 +346,7 @@ def _learned_from_frame(
     begun, names = found[0].recipe, found[0].columns
     if not isinstance(begun, TableRecipe):
         raise InputError("X is sparse, but the encoder reads tables here. Encode numbers before, or pass a frame.")
-    asked = {*how.categorical}
-    chosen = frozenset(
-        k for k, (name, j) in enumerate(begun.categorical) if {name, j, j - begun.n_columns} & asked
-    )
-    recipe = merge_recipes(replace(begun, categories=(), words=None), [each.recipe for each in found], chosen)
+    recipe = merge_recipes(replace(begun, categories=(), words=None), [each.recipe for each in found])
     statistics = merge_statistics(recipe, [(each.recipe, each.statistics) for each in found])
     return recipe, statistics, names, merge_weightings([each.weighting for each in found])
 

@@ -33,7 +33,7 @@ from rosenblatt.distributed.parts import (
 )
 from rosenblatt.estimators.table_encoder import figures_of
 from rosenblatt.exceptions import Given, InputError, NoRowsError, ParameterError, ShapeError
-from rosenblatt.tables.encoder import MOST_AUTOMATIC, MOST_CHOSEN, WORDS_SHOWN
+from rosenblatt.tables.encoder import MOST_CATEGORIES, WORDS_SHOWN
 from rosenblatt.tables.file_source import open_source
 from rosenblatt.tables.preparation import Encoding
 from rosenblatt.tables.reading import Options
@@ -73,8 +73,7 @@ def learn_from_files(
         return LearnedFiles(start, start, Statistics(), notes)
     found = cluster.answers([cluster.run(_learned, *file, start, gathers) for file in files])
     learned = [each for each in found if each is not None]
-    chosen = _chosen(start, files[0][1])
-    recipe = merge_recipes(start, [each for each, *_ in learned], chosen)
+    recipe = merge_recipes(start, [each for each, *_ in learned])
     statistics = merge_statistics(recipe, [(each, figures) for each, figures, _ in learned])
     return LearnedFiles(recipe, start, statistics, notes, merge_weightings([each for *_, each in learned]))
 
@@ -118,14 +117,7 @@ def _learned(
     return recipe, statistics, weighting
 
 
-def _chosen(recipe: TableRecipe, options: Options) -> frozenset[int]:
-    asked = {*options.categorical}
-    return frozenset(
-        k for k, (name, j) in enumerate(recipe.categorical) if {name, j + 1, j - recipe.n_columns} & asked
-    )
-
-
-def merge_recipes(start: TableRecipe, learned: Sequence[TableRecipe], chosen: frozenset[int]) -> TableRecipe:
+def merge_recipes(start: TableRecipe, learned: Sequence[TableRecipe]) -> TableRecipe:
     """Return the recipe that reading all partitions one after the other would have learned.
 
     Examples
@@ -133,17 +125,16 @@ def merge_recipes(start: TableRecipe, learned: Sequence[TableRecipe], chosen: fr
     >>> start = TableRecipe(True, 2, None, None, categorical=(("colour", 0), ("size", 1)))
     >>> one = replace(start, categories=((0, "red"), (1, "big")))
     >>> two = replace(start, categories=((1, "small"), (0, "red"), (0, "blue")))
-    >>> merge_recipes(start, [one, two], frozenset()).categories
+    >>> merge_recipes(start, [one, two]).categories
     ((0, 'red'), (1, 'big'), (1, 'small'), (0, 'blue'))
     """
     categories = tuple(dict.fromkeys(category for each in learned for category in each.categories))
     for which, (name, _) in enumerate(start.categorical):
-        most = MOST_CHOSEN if which in chosen else MOST_AUTOMATIC
         levels = sum(column == which for column, _ in categories)
-        if levels > most:
+        if levels > MOST_CATEGORIES:
             raise ParameterError(
-                f"Column {name!r} holds {levels:,} different values in all partitions, more than {most:,}. Leave "
-                "it out with ignore, or name it in text, hashed or categorical."
+                f"Column {name!r} holds {levels:,} different values in all partitions, more than "
+                f"{MOST_CATEGORIES:,}. Leave it out with ignore, or name it in text or hashed."
             )
     words: tuple[Words, ...] | None = None
     if learned and learned[0].words is not None:

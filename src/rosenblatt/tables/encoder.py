@@ -113,9 +113,8 @@ FILL_NAN = "fill it in (NaN is no number)"
 FILL_NUMBERS = "use " + Remedy("missing", "zero") + " or " + Remedy("missing", "mean")
 """What to do about a missing number."""
 
-MOST_AUTOMATIC = 1000
-MOST_CHOSEN = 2**20
-"""The most values of a categorical column: of one found by its strings, and of one that was asked for."""
+MOST_CATEGORIES = 2**20
+"""The most different values of a categorical column."""
 
 FEW_CATEGORIES, IDENTIFIER_ROWS_SHARE = 10, 0.8
 """A column of more than this many categories, and more than this share of the rows, may be an identifier."""
@@ -561,17 +560,14 @@ class Encoder:
         for which, value in sorted(new, key=lambda level: (new[level], level[0])):
             self._categories[which, value] = len(self._categories)
             self._counts[which] += 1
-            most = MOST_CHOSEN if which in self._chosen else MOST_AUTOMATIC
-            if self._counts[which] > most:
-                raise self._too_many(which, most, table)
+            if self._counts[which] > MOST_CATEGORIES:
+                raise self._too_many(which, table)
 
-    def _too_many(self, which: int, most: int, table: Table) -> FormatError:
+    def _too_many(self, which: int, table: Table) -> FormatError:
         name = self._recipe.categorical[which][0]
         kinds = Remedy("text", (name,)) + " (words), " + Remedy("hashed", (name,)) + " (categories, hashed)"
-        if which not in self._chosen:
-            kinds += ", " + Remedy("categorical", (name,)) + " (one-hot)"
         told = (
-            f"column {name!r} holds more than {most:,} different values. Leave it out with "
+            f"column {name!r} holds more than {MOST_CATEGORIES:,} different values. Leave it out with "
             + Remedy("ignore", (name,))
             + " if it names the rows, or say what it is: "
         )

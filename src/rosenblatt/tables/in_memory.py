@@ -270,13 +270,10 @@ def learn_table(
         if roles.identifiers:
             warnings.warn(f"{told_identifiers(table, roles.identifiers)}.", LeftOutWarning, stacklevel=4)
     elif isinstance(before, TableRecipe):
-        recipe, asked = before, {*options.categorical}
-        places = enumerate(recipe.categorical)
-        chosen = frozenset(k for k, (name, j) in places if {name, j, j - recipe.n_columns} & asked)
-        roles = replace(find_columns(table, recipe), chosen=chosen)
+        recipe, roles = before, find_columns(table, before)
     else:
         raise InputError("X is a table, but the encoder was fitted on sparse rows. Pass a sparse matrix.")
-    encoder = Encoder(recipe, learning=True, vocabulary=options.vocabulary, chosen=roles.chosen)
+    encoder = Encoder(recipe, learning=True, vocabulary=options.vocabulary)
     features = encode(table, roles, encoder)
     return features, encoder.recipe, tuple(field.name for field in table.fields) if table.named else None
 

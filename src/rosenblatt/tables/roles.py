@@ -156,9 +156,9 @@ def _counts(values: Sequence[int]) -> bool:
 
 
 def told_identifiers(table: Table, found: Sequence[int]) -> str:
-    """Return one note about all columns that tell rows apart."""
+    """Return one note about all columns that seem to name the rows."""
     one = len(found) == 1
-    about = " differs in every row and was left out; " if one else " differ in every row and were left out; "
+    about = " seems to name the rows and was left out; " if one else " seem to name the rows and were left out; "
     if table.argument:
         then = " takes each value as a category"
         return _with_way(table, found, lambda listed: listed + about, "categorical", then)
@@ -261,7 +261,7 @@ class Roles:
     date_forms, date_parts
         How dates are written, and which of their parts are categories; see `TableRecipe`.
     identifiers : tuple of int
-        Columns that were left out because they differ in every row.
+        Columns that were left out because they seem to name the rows.
     other_target : int or None
         A column that could be the target as well, where no target was asked for.
     """
