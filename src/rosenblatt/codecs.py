@@ -249,21 +249,12 @@ def wrong(at: str, why: str) -> NoReturn:
 
 @dataclass
 class Context:
-    """What the parts of one model share: arrays, feature names and labels, each written once.
+    """What the parts of one model share: arrays, feature names and labels, each written once."""
 
-    Attributes
-    ----------
-    tensors : Tensors
-        When writing, the arrays so far; when reading, those that no part has taken yet.
-    names : tuple or None
-        The names of the features.
-    classes : ndarray or None
-        The labels.
-    """
-
+    # when writing, the arrays so far; when reading, those that no part has taken yet
     tensors: Tensors = field(default_factory=Tensors)
-    names: tuple[Any, ...] | None = None
-    classes: NDArray[Any] | None = None
+    names: tuple[Any, ...] | None = None  # the names of the features
+    classes: NDArray[Any] | None = None  # the labels
 
     def take(self, name: Any) -> NDArray[Any] | None:
         """Return a copy of an array that no other part has taken, or None."""
@@ -469,26 +460,15 @@ INTEGERS = Array(dtypes=(np.int64,))
 
 @dataclass(frozen=True)
 class Record:
-    """An object with these named parts, and no others.
+    """An object with these named parts, and no others."""
 
-    Attributes
-    ----------
-    make : callable
-        Takes the parts by name, and returns the object.
-    parts : mapping of str to Codec
-        The codec of each part.
-    take : callable or None
-        Returns the parts of an object, where they are not its attributes of these names.
-    check : callable or None
-        Raises `UnsoundError` or ValueError for an object whose parts contradict each other.
-    before : mapping of str to Any
-        Parts that older files do not have, with the JSON that stands for what they did.
-    """
-
-    make: Callable[..., Any]
-    parts: Mapping[str, Codec]
+    make: Callable[..., Any]  # takes the parts by name, and returns the object
+    parts: Mapping[str, Codec]  # the codec of each part
+    # returns the parts of an object, where they are not its attributes of these names
     take: Callable[[Any], Mapping[str, Any]] | None = None
+    # raises `UnsoundError` or ValueError for an object whose parts contradict each other
     check: Callable[[Any], None] | None = None
+    # parts that older files do not have, with the JSON that stands for what they did
     before: dict[str, Any] = field(default_factory=dict)
 
     def encode(self, value: Any, at: str, context: Context) -> Any:
@@ -892,19 +872,6 @@ def _check_declared(model: Any) -> None:
 class StateSchema:
     """What a model file keeps of a trained estimator besides its parameters, and which conditions must hold.
 
-    Attributes
-    ----------
-    required, optional : mapping of str to Codec
-        The codecs of attributes: of those that are always there, and of those that depend on the training.
-    link : callable
-        Is called with the attributes that were read. It joins parts that share a value, in place, and raises
-        `UnsoundError` if parts contradict each other.
-    before : callable
-        Takes the attributes of an estimator, and returns those to write.
-    check : callable
-        Takes an estimator that is written or was read, and raises `ParameterError` for parameters that its methods
-        cannot use. By default each parameter must be as its class declares it.
-
     Examples
     --------
     >>> from rosenblatt.codecs import Count
@@ -912,10 +879,17 @@ class StateSchema:
     ['_width', 'n_iter_']
     """
 
+    # required, optional: the codecs of attributes: of those that are always there, and of those that depend on the
+    # training
     required: Mapping[str, Codec]
     optional: Mapping[str, Codec] = field(default_factory=dict)
+    # Is called with the attributes that were read. It joins parts that share a value, in place, and raises
+    # `UnsoundError` if parts contradict each other.
     link: Callable[[dict[str, Any]], None] = lambda held: None
+    # takes the attributes of an estimator, and returns those to write
     before: Callable[[dict[str, Any]], dict[str, Any]] = lambda held: held
+    # Takes an estimator that is written or was read, and raises `ParameterError` for parameters that its methods
+    # cannot use. By default each parameter must be as its class declares it.
     check: Callable[[Any], None] = _check_declared
 
     @property

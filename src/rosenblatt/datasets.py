@@ -716,12 +716,7 @@ BUILTIN = {
 
 
 class BuiltinSource(Source):
-    """A built-in data set, read as a file would be.
-
-    Parameters
-    ----------
-    name : str
-        One of `BUILTIN`.
+    """A built-in data set, one of `BUILTIN`, read as a file would be.
 
     Examples
     --------

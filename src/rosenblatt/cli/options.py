@@ -122,21 +122,11 @@ def taking(
 
 @dataclass(frozen=True)
 class Output:
-    """Prints results to standard output, and remarks to standard error.
+    """Prints results to standard output, and remarks to standard error."""
 
-    Attributes
-    ----------
-    as_json : bool
-        Whether the result is one JSON value.
-    quiet : bool
-        Whether remarks are not printed.
-    verbose : bool
-        Whether all notes are printed.
-    """
-
-    as_json: bool
-    quiet: bool
-    verbose: bool = False
+    as_json: bool  # whether the result is one JSON value
+    quiet: bool  # whether remarks are not printed
+    verbose: bool = False  # whether all notes are printed
     _notes: list[str] = field(default_factory=list)
 
     def result(self, text: str, value: Any) -> None:

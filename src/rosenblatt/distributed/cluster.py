@@ -31,15 +31,10 @@ class WorkerRoom(NamedTuple):
 
 
 class Cluster:
-    """The client of a Dask cluster.
+    """The client of a Dask cluster: given, made from the address of a scheduler, or with None the one in use.
 
     Tasks here are functions of their arguments alone, so that Dask may run them twice, and run them again where a
     worker died. Nothing else holds a result.
-
-    Parameters
-    ----------
-    client : distributed.Client, str or None
-        The client, the address of a scheduler, or None for the client in use.
     """
 
     def __init__(self, client: Client | str | None = None) -> None:
@@ -60,12 +55,8 @@ class Cluster:
     def answers(self, futures: Sequence[Future[Any]]) -> list[Any]:
         """Wait for results, in the order of the futures.
 
-        An error of a task is raised here. Ctrl-C cancels the tasks. A task whose worker died is run again.
-
-        Raises
-        ------
-        ClusterError
-            The scheduler is lost, there are no workers, or a task has ended too many of them.
+        An error of a task is raised here. Ctrl-C cancels the tasks. A task whose worker died is run again. If the
+        scheduler is lost, there are no workers, or a task has ended too many of them, a `ClusterError` is raised.
         """
         return self._complete(futures, self.client.gather)
 

@@ -49,25 +49,9 @@ def train_on_cluster(
 ) -> TrainingResult:
     """Train on files that the workers of a Dask cluster read, a file or a row group of Parquet a partition.
 
-    Parameters
-    ----------
-    places : str, path or several of them
-        Files and globs, by names under which every worker finds them.
-    learner : str, estimator or None
-        A perceptron by name, such as ``"averaged"`` or ``"pa"``, or as an estimator. None: as in `train`.
-    client : distributed.Client or str
-        The client, or the address of a scheduler.
-    parameters, seed, memory, checkpoint, every, resume, progress, log, **options
-        As in `train`; `memory` is that of one partition, by default 256 MB.
-    mixing : {"uniform", "mistakes"}
-        See `rosenblatt.distributed.fit`.
-    scale : bool or None
-        Whether to standardise numbers, by the figures of all partitions; None: only tables.
-
-    Returns
-    -------
-    TrainingResult
-        With `model`, `summary` and `save`.
+    Every worker finds the files by the given names. `memory` is that of one partition, by default 256 MB. `scale`
+    standardises numbers by the figures of all partitions, and with None only those of tables. For `mixing` see
+    `rosenblatt.distributed.fit`, for the others `rosenblatt.train`.
     """
     return ClusterTraining(
         data=places,

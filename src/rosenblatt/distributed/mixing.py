@@ -146,13 +146,7 @@ BYTES_A_VALUE = 12  # bytes that a value of a row takes at most, with its column
 
 
 class Placement:
-    """Says which partitions go into one task. No result depends on it.
-
-    Parameters
-    ----------
-    blocks : PartitionedBlocks
-        The partitions.
-    """
+    """Says which partitions go into one task. No result depends on it."""
 
     def __init__(self, blocks: PartitionedBlocks) -> None:
         self.blocks = blocks
@@ -210,22 +204,8 @@ SECONDS_A_TASK = 0.5  # seconds of the passes that one task makes
 class ClusterVisitor(Visitor):
     """Lets workers make each pass, and mixes what their partitions reached.
 
-    The state goes to the workers as a task of its own. Dask runs it again if the workers that hold it die.
-
-    Parameters
-    ----------
-    blocks : PartitionedBlocks
-        The rows.
-    plan : Plan
-        How to train.
-    state : State
-        Changed in place after each pass.
-    seed : int or None
-        The seed of the order.
-    mixing : {"uniform", "mistakes"}
-        How partitions are weighted.
-    machines : bool
-        Whether a task trains one hyperplane on all rows, which are one partition.
+    The state goes to the workers as a task of its own. Dask runs it again if the workers that hold it die. With
+    `machines`, a task trains one hyperplane on all rows, which are one partition.
     """
 
     def __init__(
@@ -374,27 +354,13 @@ def carry(value: object) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class FitTask:
-    """What every task of one fit knows.
+    """What every task of one fit knows."""
 
-    Attributes
-    ----------
-    name : str
-        Tells this fit from others.
-    plan : Plan
-        How to train; its order is that of each partition.
-    seed : int or None
-        The seed of the order; None visits rows as they are stored.
-    n_rows : int
-        The number of rows of all partitions.
-    losses : bool
-        Whether the loss of each pass is asked for.
-    """
-
-    name: str
-    plan: Plan
-    seed: int | None
-    n_rows: int
-    losses: bool
+    name: str  # tells this fit from others
+    plan: Plan  # how to train; its order is that of each partition
+    seed: int | None  # the seed of the order; None visits rows as they are stored
+    n_rows: int  # the number of rows of all partitions
+    losses: bool  # whether the loss of each pass is asked for
 
     def plan_of(self, part: WorkerPart, number: int) -> Plan:
         """Return the plan of a partition; the first has the order of a fit that has no other partition."""

@@ -31,27 +31,13 @@ PARTITION_BYTES = 1 << 28
 
 @dataclass(frozen=True)
 class FilePart:
-    """A file, or some row groups of it, that a worker reads by itself.
+    """A file, or some row groups of it, that a worker reads by itself."""
 
-    Attributes
-    ----------
-    path : str
-        The file, as every worker can open it.
-    options : Options
-        How to read it; `row_groups` names the row groups of Parquet.
-    recipe : Recipe or None
-        How columns become features, the same in every partition; None for sparse files.
-    memory : int
-        Partitions of more bytes go through a cache on the disk of their worker.
-    statistics : bool
-        Whether to gather means and variances on the way.
-    """
-
-    path: str
-    options: Options
-    recipe: Recipe | None
-    memory: int
-    statistics: bool = False
+    path: str  # the file, as every worker can open it
+    options: Options  # how to read it; `row_groups` names the row groups of Parquet
+    recipe: Recipe | None  # how columns become features, the same in every partition; None for sparse files
+    memory: int  # partitions of more bytes go through a cache on the disk of their worker
+    statistics: bool = False  # whether to gather means and variances on the way
 
     @property
     def name(self) -> str:
@@ -101,18 +87,8 @@ class PartFacts:
 class WorkerPart:
     """One partition in the memory of a worker.
 
-    It can move to another worker: rows in memory travel, rows in a cache are read again from their file.
-
-    Parameters
-    ----------
-    blocks : Blocks or None
-        The rows; None if there are none.
-    name : str
-        What messages call it.
-    file : FilePart or None
-        Where the rows were read from.
-    settled : Settlement or None
-        What was done to them since.
+    It can move to another worker: rows in memory travel, rows in a cache are read again from their file. `settled`
+    is what was done to them since.
     """
 
     def __init__(

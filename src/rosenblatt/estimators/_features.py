@@ -206,15 +206,8 @@ def to_be_scaled(blocks: Blocks, bias: float = 0.0) -> str | None:
     standardised rows have nearly the same. Scales may differ by a factor of 10. Columns with few values are left
     alone: they are counts and flags. So are sparse rows with very many columns, which are words. Of rows that are
     not in memory, the first block is looked at. Some rows are looked at first, so that data of one scale costs
-    next to nothing.
-
-    Parameters
-    ----------
-    blocks : Blocks
-        The rows.
-    bias : float
-        The square of the constant feature that the bias is the weight of, where rows are known to be separable:
-        columns far from zero that are more than 10 times larger than it should be scaled too. 0: none is given.
+    next to nothing. `bias` is the square of the constant feature that the bias is the weight of, where rows are
+    known to be separable: columns far from zero that are more than 10 times larger than it should be scaled too.
     """
     if blocks.scaling is not None:
         return None

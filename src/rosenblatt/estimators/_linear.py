@@ -135,13 +135,7 @@ def without_long_trace(held: dict[str, Any]) -> dict[str, Any]:
 
 
 def hyperplane_state(own: Parts) -> StateSchema:
-    """Return the state of a classifier that is trained on one batch and predicts by hyperplanes.
-
-    Parameters
-    ----------
-    own : mapping of str to Codec
-        Its attributes besides the hyperplanes.
-    """
+    """Return the state of a classifier that predicts by hyperplanes, and its `own`."""
 
     def link(held: dict[str, Any]) -> None:
         require_hyperplanes(held)
@@ -156,13 +150,7 @@ BATCH: Parts = {"_fit_counts": Several(Count()), **RUN}
 
 
 def perceptron_state(rule: Any = Rule) -> StateSchema:
-    """Return the stored state of a `Perceptron` that learns by a kind of rule.
-
-    Parameters
-    ----------
-    rule : NamedTuple class
-        `rosenblatt.loops.rules.Rule`, or a rule of your own whose fields are all numbers.
-    """
+    """Return the stored state of a `Perceptron` that learns by `Rule`, or your own with fields of numbers."""
     own: Parts = {"certificate_": Maybe(CertificateCodec()), "_drawn": DRAWN, "mixing_": MIXING}
     if rule not in PLAIN:
         own["_fit_wrong"] = Several(Count())
@@ -269,13 +257,7 @@ class LinearClassifier(ReadsTables):
         return self
 
     def unscale(self, scaling: Any) -> Self:
-        """Turn hyperplanes for scaled features into those for the features before scaling.
-
-        Parameters
-        ----------
-        scaling : Scaling
-            See `rosenblatt.tables.scaling`.
-        """
+        """Turn hyperplanes for scaled features into those for the features before scaling."""
         self._require_fitted()
         self._state = fold_state(self._state, scaling)
         return self

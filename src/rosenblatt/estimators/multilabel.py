@@ -37,21 +37,7 @@ WANTED = (
 
 
 def as_sets(y: ColumnLike, n_rows: int, classes: NDArray[Any] | None = None) -> tuple[Ints, Ints, NDArray[Any]]:
-    """Return the labels of each row as CSR holds them, ascending, and all labels.
-
-    Parameters
-    ----------
-    y : matrix of 0 and 1, dense, sparse or a dataframe, or sequence of sets
-        A row may have no label. The labels of a matrix are the numbers of its columns.
-    n_rows : int
-        The number of rows.
-    classes : ndarray or None
-        The labels, if they are known.
-
-    Returns
-    -------
-    indptr, labels, classes : ndarray
-        The labels of row i are ``labels[indptr[i] : indptr[i + 1]]``, positions in `classes`.
+    """Return the labels of each row as CSR holds them, ascending, and all labels: of a matrix, its columns.
 
     Examples
     --------

@@ -209,14 +209,7 @@ def digest_of(features: Features) -> bytes:
 class ExpansionVisitor(Visitor):
     """Visits rows by the expansion alone: in streams, and under a budget.
 
-    Parameters
-    ----------
-    batch, plan, state
-        As in `Visitor`.
-    own : KernelPlan
-        The kernel and the budget.
-    numbered : bool
-        Whether a row met again is the same row.
+    With `numbered`, a row met again is the same row.
     """
 
     may_screen = False
@@ -280,12 +273,8 @@ class KernelVisitor(Visitor):
 
     Scores are sums of steps in the order they are taken. Prediction sums them in the order of the support, which
     differs in the last bits once a row has been mistaken twice. So after a pass without a mistake they are summed
-    anew as prediction does, and only if that pass's rows are right by these sums as well is the data separated.
-
-    Attributes
-    ----------
-    is_last : bool
-        Whether no pass will follow: then a mistake moves the scores of those rows alone that are visited after it.
+    anew as prediction does, and only if that pass's rows are right by these sums as well is the data separated. In
+    the last pass (`is_last`) a mistake moves the scores of those rows alone that are visited after it.
     """
 
     may_screen = False
@@ -472,15 +461,7 @@ def kernel_trace(plain: Trace, own: KernelPlan, *, numbered: bool = True) -> Ker
 
 
 class KernelStream(Stream):
-    """A stream whose state is an expansion in a kernel.
-
-    Parameters
-    ----------
-    arguments, named
-        As of `Stream`.
-    own : KernelPlan
-        The kernel and the budget.
-    """
+    """A stream whose state is an expansion in a kernel."""
 
     own_parts = ("own",)
     linear = False

@@ -57,15 +57,7 @@ def serve(places: tuple[str, ...], options: dict[str, Any], port: int, ready: Ca
 
 
 class LabServer:
-    """What one lab knows: its data, its port, its code and its cookie.
-
-    Parameters
-    ----------
-    places, options
-        The data to show, as `rosenblatt.read_table` takes it; without a place the page shows an example.
-    port : int
-        The port that the server listens on.
-    """
+    """What one lab knows: its data (an example if there are no places), its port, its code and its cookie."""
 
     def __init__(self, places: tuple[str, ...], options: dict[str, Any], port: int) -> None:
         self.places, self.options, self.port = places, options, port

@@ -183,13 +183,7 @@ def receive(stream: IO[bytes]) -> bytes | None:
 
 
 class Worker:
-    """A process that answers one question after another.
-
-    Parameters
-    ----------
-    places, options
-        The data that the lab was started with, as `rosenblatt.read_table` takes it; no place means no data.
-    """
+    """A process that answers one question after another about the data of a lab; no place means no data."""
 
     def __init__(self, places: tuple[str, ...], options: dict[str, Any]) -> None:
         # In a session of its own, Ctrl-C does not reach it: the lab ends it.

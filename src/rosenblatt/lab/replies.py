@@ -70,13 +70,7 @@ ENDS = {
 
 
 class Answers:
-    """Answers questions about the data of a lab, and about points that the page sends.
-
-    Parameters
-    ----------
-    places, options
-        The data that the lab was started with, as `rosenblatt.read_table` takes it; no place means no data.
-    """
+    """Answers questions about the data of a lab, and about points that the page sends; no place means no data."""
 
     def __init__(self, places: tuple[str, ...], options: dict[str, Any]) -> None:
         self._places, self._options = places, options

@@ -153,21 +153,10 @@ VECTOR_SNAPSHOT = Record(SimpleNamespace, PASSES | {"losses": Several(FLOAT)}, c
 
 
 class Checkpoint:
-    """Writes and reads the checkpoints of one fit.
+    """Writes and reads the checkpoints of one fit; the file is replaced in one step each time.
 
-    Parameters
-    ----------
-    path : path
-        The file; it is replaced in one step each time.
-    every : int
-        The passes from one checkpoint to the next.
-    identity : mapping
-        What must be the same for a fit to go on from it: JSON values by name.
-
-    Attributes
-    ----------
-    seed, held_out
-        What the fit drew at random; set before the first checkpoint is written.
+    `identity` is what must be the same for a fit to go on from it: JSON values by name. What the fit drew at
+    random, `seed` and `held_out`, is set before the first checkpoint is written.
     """
 
     snapshot: ClassVar[Record] = SNAPSHOT
@@ -212,15 +201,7 @@ class Checkpoint:
         return {"checkpoint": CHECKPOINT_FORMAT, "fit": self._codec().encode(saved, "fit", context)}
 
     def read(self) -> Saved | None:
-        """Return what the file holds; None if there is no file.
-
-        Raises
-        ------
-        ModelFileError
-            The file is not a checkpoint, or it is damaged.
-        ParameterError
-            The checkpoint was written by another fit.
-        """
+        """Return what the file holds, if this fit wrote it and it is not damaged; None if there is no file."""
         try:
             document, tensors = read_container(self.path, private=True)
             require(

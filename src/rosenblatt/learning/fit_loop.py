@@ -203,14 +203,7 @@ def fit(batch: Batch, plan: Plan, start: State) -> PerceptronRun:
 class PerceptronFit(FitLoop[State, PerceptronRun, Any]):
     """One fit under way; learners whose weights do not belong to features change some steps.
 
-    Parameters
-    ----------
-    visitor : Visitor
-        Visits the rows by a plan; its state is a copy of `start`.
-    start : State
-        Where training begins.
-    keeper : callable or None
-        As in `FitLoop`.
+    The state of the visitor is a copy of `start`, where training begins.
     """
 
     def __init__(self, visitor: Visitor, start: State, keeper: Keeper | None = None) -> None:

@@ -51,28 +51,15 @@ class VectorPlan:
 
 @dataclass
 class VectorRun:
-    """One fit or stream of a vector, or of one for each label.
+    """One fit or stream of a vector, or of one for each label."""
 
-    Attributes
-    ----------
-    state, start : State
-        The weights, and where they began.
-    recorder : Recorder
-        The updates of each pass.
-    losses : list of float
-        The sum of the losses of each pass.
-    stop_reason : str
-        Why training ended.
-    interruption : KeyboardInterrupt or None
-        The Ctrl-C that ended it.
-    """
-
+    # state, start: the weights, and where they began
     state: State
     start: State
-    recorder: Recorder
-    losses: list[float]
-    stop_reason: StopReason
-    interruption: KeyboardInterrupt | None = None
+    recorder: Recorder  # the updates of each pass
+    losses: list[float]  # the sum of the losses of each pass
+    stop_reason: StopReason  # why training ended
+    interruption: KeyboardInterrupt | None = None  # the Ctrl-C that ended it
 
     @property
     def mistakes(self) -> Mistakes | None:

@@ -161,10 +161,7 @@ class OnlineModel:
     def learn(self, x: RowLike, label: Hashable, weight: float = 1.0) -> int:
         """Learn one example: a sequence of numbers, a mapping of names to values, or a matrix of one row.
 
-        Returns
-        -------
-        int
-            The updates that it took: 0 if it was right.
+        Return the updates that it took: 0 if it was right.
         """
         new: list[Any] = []
         row: Rows

@@ -43,17 +43,10 @@ class _Pass(NamedTuple):
 
 
 class Cycles:
-    """Compares the weights after each pass with those after earlier ones.
+    """Compares the weights after each pass with those after earlier ones, and with those at the start.
 
-    The last `MAX_KEPT_STATES` states and `MAX_KEPT_MISTAKES` mistakes are remembered; a repeat after more
-    than that is not noticed. States are remembered by a digest; the proof refutes two that only seem equal.
-
-    Parameters
-    ----------
-    prove : callable
-        See `Prove`.
-    w : ndarray
-        The weights at the start.
+    The last `MAX_KEPT_STATES` states and `MAX_KEPT_MISTAKES` mistakes are remembered; a repeat after more than
+    that is not noticed. States are remembered by a digest; `prove` refutes two that only seem equal.
     """
 
     def __init__(self, prove: Prove, w: Floats) -> None:

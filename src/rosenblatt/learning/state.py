@@ -65,14 +65,7 @@ FEW_NEW_FEATURES = 1000
 
 
 def with_zeros(weights: Floats, places: Ints) -> Floats:
-    """Return weights with zeros inserted before features, in the same memory order.
-
-    Parameters
-    ----------
-    weights : ndarray of shape (n_features,) or (n_machines, n_features)
-        Weights.
-    places : ndarray of int64
-        Where zeros are inserted, ascending.
+    """Return weights with zeros inserted before the features at `places`, ascending, in the same memory order.
 
     Examples
     --------
@@ -103,13 +96,6 @@ def is_wide(shape: tuple[int, ...], stored: int = 0) -> bool:
 class MetFeatures:
     """Features met so far. All others have weights of zero, which take no memory.
 
-    Attributes
-    ----------
-    columns : ndarray of int64
-        The numbers of the features met, ascending. Weight j belongs to feature ``columns[j]``.
-    n_features : int
-        The number of all features.
-
     Examples
     --------
     >>> met = MetFeatures(np.array([2, 5]), 8)
@@ -117,8 +103,8 @@ class MetFeatures:
     array([ 0. ,  0. ,  0.5,  0. ,  0. , -1. ,  0. ,  0. ,  3. ])
     """
 
-    columns: Ints
-    n_features: int
+    columns: Ints  # The numbers of the features met, ascending. Weight j belongs to feature ``columns[j]``.
+    n_features: int  # the number of all features
 
     @classmethod
     def none_of(cls, n_features: int) -> MetFeatures:
@@ -147,15 +133,7 @@ class MetFeatures:
         return np.where(found, at, count).astype(indices.dtype)  # type: ignore[return-value]  # that of the indices
 
     def with_columns_of(self, X: CSR, numbered: CSR) -> tuple[MetFeatures, Ints]:
-        """Return the features met with these rows, and the places where weights of new ones are inserted.
-
-        Parameters
-        ----------
-        X : CSR
-            Rows.
-        numbered : CSR
-            The same rows as `numbered` returns them.
-        """
+        """Return the features met with these rows, and the places where weights of new ones are inserted."""
         indices = X.indices[int(X.indptr[0]) : int(X.indptr[-1])]
         unmet = indices[numbered.indices == len(self.columns)]
         if self.n_features <= TABLE_FEATURES_A_COLUMN * len(unmet):
@@ -588,15 +566,9 @@ MET = Record(MetFeatures, {"columns": INTEGERS, "n_features": Count(1)}, check=_
 
 @dataclass(frozen=True)
 class States:
-    """A state. One with weights of zero for most of many features is written without these weights.
+    """A state. One with weights of zero for most of many features is written without these weights."""
 
-    Attributes
-    ----------
-    weights : Codec
-        How each array of weights is written.
-    """
-
-    weights: Codec = WEIGHTS
+    weights: Codec = WEIGHTS  # how each array of weights is written
 
     def encode(self, value: State, at: str, context: Context) -> Any:
         """Return a table of the parts; `met` is null unless features are left out."""

@@ -227,19 +227,9 @@ class StreamParts(NamedTuple):
 
 
 def stream_of(rule: Any = Rule, kinds: Kinds = KINDS) -> Either:
-    """Return the codec of streams that learn by one kind of rule.
+    """Return the codec of streams that learn by `Rule`, or by a rule of your own whose fields are all numbers.
 
-    Parameters
-    ----------
-    rule : NamedTuple class
-        `rosenblatt.loops.rules.Rule`, or a rule of your own whose fields are all numbers.
-    kinds : mapping of str to (class, parts)
-        The classes of streams that may be stored.
-
-    Returns
-    -------
-    Either
-        It reads `StreamParts`, which `revive_stream` completes.
+    It reads `StreamParts`, which `revive_stream` completes.
     """
     numbers: Codec = PERCEPTRON_RULE
     if rule is not Rule:

@@ -125,12 +125,7 @@ class Stretch(NamedTuple):
 class Recorder:
     """Counts the mistakes of each pass, and keeps the mistakes themselves if `detail` is "mistakes".
 
-    Parameters
-    ----------
-    detail : {"mistakes", "counts"} or None
-        What to keep.
-    most : int or None
-        The most mistakes to keep. Once there are more, all of them are dropped and only counts are kept.
+    Once there are more than `most`, all of them are dropped and only counts are kept.
     """
 
     def __init__(self, detail: Detail, most: int | None = None) -> None:

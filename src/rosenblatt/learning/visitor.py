@@ -69,20 +69,9 @@ class Group(NamedTuple):
 class Groups:
     """The groups of a state for the visits of one pass; use it in a ``with`` block.
 
-    Parameters
-    ----------
-    X : ndarray or CSR
-        The rows, as the loops read them with the weights of the state.
-    targets : Machines
-        Their labels.
-    state : State
-        The state of all machines. It is changed by `gather`, which is called at the end of the block too.
-    plan : Plan
-        How to train.
-    groups : sequence of ndarray
-        The machines of each group; see `Scheme.divided`.
-    rooms : dict of int to Log
-        Room for the mistakes of each group, made where it is missing or too small; give it to the next pass again.
+    The rows are as the loops read them with the weights of the state, which `gather` changes; it is called at the
+    end of the block too. `groups` are the machines of each group; see `Scheme.divided`. `rooms` has room for the
+    mistakes of each group, made where it is missing or too small; give it to the next pass again.
     """
 
     def __init__(
@@ -178,15 +167,8 @@ SCATTERED_PASSES = 1  # … and where they do not: a waiting row is dearer than 
 class Screening:
     """Decides, pass by pass, whether the next one is screened and whether to take reference scores anew.
 
-    Nobody knows how many passes are ahead; that as many again will follow as have been is the usual guess,
-    and it makes the set-up cost at most about what not having set up would have cost.
-
-    Parameters
-    ----------
-    rows : ndarray or CSR
-        The training rows.
-    wanted : bool or None
-        True and False force the answer; None decides by what pays.
+    Nobody knows how many passes are ahead; that as many again will follow as have been is the usual guess, and it
+    makes the set-up cost at most about what not having set up would have cost. `wanted` forces the answer.
     """
 
     def __init__(self, rows: Rows, wanted: bool | None) -> None:
@@ -225,13 +207,7 @@ class Screening:
 
 
 def hold_out(codes: Ints, fraction: float, rng: np.random.Generator) -> Ints:
-    """Draw rows to hold out: the given fraction of each class, at least one and not all.
-
-    Returns
-    -------
-    ndarray of int
-        Row numbers, ascending.
-    """
+    """Draw rows to hold out: the given fraction of each class, at least one and not all."""
     held = []
     for code in np.unique(codes):
         rows = rng.permutation(np.flatnonzero(codes == code))
@@ -496,17 +472,7 @@ class Tour:
 
 
 class BlockVisitor(Visitor):
-    """Visits blocks, of which one is in memory at a time while the next is read.
-
-    Parameters
-    ----------
-    blocks : Blocks
-        The rows.
-    plan : Plan
-        How to train; its order is `Blockwise`.
-    state : State
-        Changed in place.
-    """
+    """Visits blocks, of which one is in memory at a time while the next is read; the order is `Blockwise`."""
 
     def __init__(self, blocks: Blocks, plan: Plan, state: State) -> None:
         assert isinstance(plan.order, Blockwise), "blocks are visited one after the other"

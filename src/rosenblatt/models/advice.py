@@ -20,14 +20,9 @@ WORDS = {"CountVectorizer": "count", "HashingVectorizer": "count", "TfidfVectori
 
 
 def advice(steps: Sequence[Any], *, followed: bool) -> str:
-    """Return how to write the first steps of a pipeline with a `TableEncoder`.
+    """Return how to write the first steps of a pipeline, those that no file can hold, with a `TableEncoder`.
 
-    Parameters
-    ----------
-    steps : sequence of transformers
-        The steps, from the first one of the pipeline to the last that no file can hold.
-    followed : bool
-        Whether more steps come before the learner.
+    `followed` says whether more steps come before the learner.
     """
     from sklearn.exceptions import NotFittedError
     from sklearn.utils.validation import check_is_fitted

@@ -226,10 +226,7 @@ PREPARATION = PreparationCodec()
 def take_apart(model: Any) -> tuple[Preparation, Any]:
     """Return the preparation and the learner of a model: a learner, or a scikit-learn pipeline that ends in one.
 
-    Raises
-    ------
-    ParameterError
-        For a step that no file can hold; its message names the step.
+    An error names a step that no file can hold.
     """
     from sklearn.pipeline import Pipeline
 
@@ -392,18 +389,10 @@ def _known_features(estimator: Any, step: Standardisation | UnitLength) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Predictor:
-    """A linear model, and the names its features must have.
+    """A linear model, and the names its features must have."""
 
-    Attributes
-    ----------
-    model : LinearModel
-        What predicts.
-    names : tuple or None
-        The names of the features.
-    """
-
-    model: LinearModel
-    names: tuple[Any, ...] | None = None
+    model: LinearModel  # what predicts
+    names: tuple[Any, ...] | None = None  # the names of the features
 
     has_scores = True
 
@@ -430,18 +419,10 @@ class Predictor:
 
 @dataclass(frozen=True, eq=False)
 class EstimatorPredictor:
-    """Any other model, which predicts by its estimator.
+    """Any other model, which predicts by its estimator."""
 
-    Attributes
-    ----------
-    estimator : estimator
-        What predicts.
-    names : tuple or None
-        The names of the features.
-    """
-
-    estimator: Any
-    names: tuple[Any, ...] | None = None
+    estimator: Any  # what predicts
+    names: tuple[Any, ...] | None = None  # the names of the features
 
     @property
     def classes(self) -> NDArray[Any] | None:
@@ -527,18 +508,7 @@ T = TypeVar("T")
 
 
 def open_model(path: str | os.PathLike[str]) -> StoredModel:
-    """Read a model file, without making an estimator of it yet.
-
-    Parameters
-    ----------
-    path : str or path
-        The file.
-
-    Returns
-    -------
-    StoredModel
-        The content of the file.
-    """
+    """Read a model file, without making an estimator of it yet."""
     document, tensors = read_container(path)
     try:
         return _stored(path, document, tensors)
@@ -550,30 +520,14 @@ def open_model(path: str | os.PathLike[str]) -> StoredModel:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StoredModel:
-    """The content of a model file.
+    """The content of a model file."""
 
-    Attributes
-    ----------
-    path : str
-        The file.
-    learner : str
-        The name of the estimator.
-    feature_names : tuple or None
-        The names of the features.
-    classes : ndarray or None
-        The labels.
-    provenance : dict
-        Where the model comes from.
-    schema : int
-        The version of the file.
-    """
-
-    path: str
-    learner: str
-    feature_names: tuple[Any, ...] | None
-    classes: NDArray[Any] | None
-    provenance: dict[str, Any]
-    schema: int
+    path: str  # the file
+    learner: str  # the name of the estimator
+    feature_names: tuple[Any, ...] | None  # the names of the features
+    classes: NDArray[Any] | None  # the labels
+    provenance: dict[str, Any]  # where the model comes from
+    schema: int  # the version of the file
     _document: dict[str, Any] = field(repr=False)
     _tensors: Tensors = field(repr=False)
 

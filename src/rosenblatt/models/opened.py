@@ -39,21 +39,11 @@ def _open_files(places: Sequence[str], options: Options, recipe: Recipe | None) 
 
 @dataclass(frozen=True, eq=False)
 class HeldModel:
-    """A trained model in memory, with the members of a `StoredModel` that prediction needs.
+    """A trained model in memory, with the members of a `StoredModel` that prediction needs."""
 
-    Attributes
-    ----------
-    preparation : Preparation
-        What is done to data before the learner sees it.
-    learner : estimator
-        The trained learner.
-    calibration : Calibration or None
-        The curves from its scores to probabilities.
-    """
-
-    preparation: Preparation
-    learner: Any
-    calibration: Calibration | None = None
+    preparation: Preparation  # what is done to data before the learner sees it
+    learner: Any  # the trained learner
+    calibration: Calibration | None = None  # the curves from its scores to probabilities
 
     path = "the model"
     provenance: ClassVar[dict[str, Any]] = {}
@@ -76,11 +66,6 @@ class HeldModel:
 class OpenedModel:
     """A model: its preparation and its learner, ready to predict.
 
-    Attributes
-    ----------
-    stored : StoredModel or HeldModel
-        The file, or the model in memory.
-
     Examples
     --------
     >>> from tempfile import TemporaryDirectory
@@ -92,7 +77,7 @@ class OpenedModel:
     array(['yes'], dtype='<U3')
     """
 
-    stored: StoredModel | HeldModel
+    stored: StoredModel | HeldModel  # the file, or the model in memory
 
     @classmethod
     def of(cls, model: Any) -> OpenedModel:
@@ -157,19 +142,7 @@ class OpenedModel:
         labelled: bool = False,
         opener: Opener = _open_files,
     ) -> Any:
-        """Open files as the training data was read.
-
-        Parameters
-        ----------
-        places : sequence of str
-            Files of any format, globs, or ``-`` for standard input.
-        options : Options or None
-            How to read them. Columns and their use come from the model.
-        labelled : bool
-            Whether labels are read as well.
-        opener : callable
-            What opens them, given places, options and a recipe.
-        """
+        """Open files as the training data was read: columns and their use come from the model."""
         options = Options() if options is None else options
         recipe = self.recipe
         if recipe is not None:
@@ -189,12 +162,7 @@ class OpenedModel:
     def seen(self, n_rows: int, fingerprint: Callable[[], str]) -> Seen | None:
         """Return whether the learner was trained on some rows; None if the model does not know its training data.
 
-        Parameters
-        ----------
-        n_rows : int
-            The number of rows.
-        fingerprint : callable
-            Returns their fingerprint. It is called only if their number could be that of the training data.
+        `fingerprint` is called only if the number of rows could be that of the training data.
         """
         known = self.stored.provenance
         if "data" not in known:
@@ -213,13 +181,7 @@ class OpenedModel:
             yield self.preparation.features(chunk), chunk.labels
 
     def features(self, X: MatrixLike) -> Features:
-        """Return data in memory as the learner sees it.
-
-        Parameters
-        ----------
-        X : dataframe, list of mappings, list of texts, array or sparse matrix
-            With the columns of training, by name or, where they have no names, by position.
-        """
+        """Return data in memory as the learner sees it, its columns by name, or else by position."""
         return self.preparation.read(X)
 
     def predict(self, X: MatrixLike) -> NDArray[Any]:
@@ -251,15 +213,7 @@ class OpenedModel:
         return found
 
     def evaluate(self, source: Any, positive: Any = None) -> Evaluation | RegressionEvaluation | PairEvaluation:
-        """Compare predictions with the labels of a source, some rows at a time.
-
-        Parameters
-        ----------
-        source : Source
-            Rows with labels, or with numbers for a regression.
-        positive : label or None
-            The positive class; by default the second of two classes.
-        """
+        """Compare predictions with the labels of a source, some rows at a time."""
         classes = self.predictor.classes
         if isinstance(self.predictor, EstimatorPredictor) and "groups" in abilities(self.predictor.estimator):
             return self._ranked(source)

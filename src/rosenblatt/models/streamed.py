@@ -23,11 +23,6 @@ RULES = {name: getattr(rules, entry.rule) for name, entry in BUILT_IN.items() if
 def read_streamed(stored: StoredModel) -> StreamedLearner | None:
     """Return the learner of a model file if it has a stream to go on with, else None.
 
-    Parameters
-    ----------
-    stored : StoredModel
-        The file.
-
     Examples
     --------
     >>> from tempfile import TemporaryDirectory

@@ -140,19 +140,7 @@ Array = NDArray[Any]
 
 
 class Backpropagation:
-    """The gradient at parameters that may change from call to call.
-
-    Parameters
-    ----------
-    layers : sequence of Layer
-        The network.
-    theta : ndarray
-        Its parameters, read where they stand.
-    cost : Cost
-        What is to be small.
-    most_rows : int
-        Of a batch.
-    """
+    """The gradient at parameters that may change from call to call: `theta` is read where it stands."""
 
     def __init__(self, layers: Sequence[Layer], theta: Array, cost: Cost, most_rows: int) -> None:
         self.layers, self.cost = layers, cost

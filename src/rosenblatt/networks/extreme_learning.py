@@ -148,14 +148,8 @@ class RecursiveRidge:
     """The minimum of Σ weight (y − <β, h> − b)² + alpha ‖β‖², after any number of rows.
 
     Rows wait until there are as many as a block takes, wherever chunks end: so any chunking makes the same
-    factorisations, and leaves the same bits. A single row costs, on average, what the classical update does.
-
-    Parameters
-    ----------
-    n_inputs, n_outputs : int
-        Of each row h, and of its target.
-    alpha : float
-        The penalty, at least 0. With 0, and where the rows do not determine all weights, the shortest are found.
+    factorisations, and leaves the same bits. A single row costs, on average, what the classical update does. With
+    alpha = 0, and where the rows do not determine all weights, the shortest are found.
     """
 
     def __init__(self, n_inputs: int, n_outputs: int, alpha: float) -> None:

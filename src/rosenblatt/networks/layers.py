@@ -313,13 +313,6 @@ def parts(layers: Sequence[Layer], theta: NDArray[Any]) -> Parts:
 class Network:
     """Layers and their parameters, in whose precision it computes.
 
-    Attributes
-    ----------
-    layers : tuple of Layer
-        From the inputs to the outputs.
-    theta : ndarray, float64 or float32
-        All parameters, as `parts` splits them; read-only.
-
     Examples
     --------
     >>> from rosenblatt.rows.features import as_rows
@@ -329,8 +322,8 @@ class Network:
     array([ 6., -2.])
     """
 
-    layers: tuple[Layer, ...]
-    theta: NDArray[Any]
+    layers: tuple[Layer, ...]  # from the inputs to the outputs
+    theta: NDArray[Any]  # all parameters, as `parts` splits them; read-only
 
     @property
     def n_features(self) -> int:

@@ -312,17 +312,7 @@ def learn(examples: Examples, plan: NetworkPlan, state: NetworkState) -> tuple[f
 
 
 class NetworkFit(FitLoop[NetworkState, NetworkRun, Visits]):
-    """One fit under way.
-
-    Parameters
-    ----------
-    examples : Examples
-        The rows and their targets.
-    plan : NetworkPlan
-        How to train.
-    start : NetworkState
-        Where training begins.
-    """
+    """One fit under way."""
 
     def __init__(self, examples: Examples, plan: NetworkPlan, start: NetworkState) -> None:
         super().__init__(plan, start, start.copy())

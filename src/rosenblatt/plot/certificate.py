@@ -213,14 +213,7 @@ MAX_WEIGHT_LETTERS = 7
 class Evidence:
     """A certificate that was verified on its data, X and y.
 
-    Attributes
-    ----------
-    side : ndarray of int
-        1, −1, or 0 for rows that take no part.
-    labels : (str, str)
-        The names of the positive and the negative class.
-    names : tuple of str or None
-        The names of the features, if the data has any.
+    `side` is 0 for rows that take no part; `labels` are the names of the positive and the negative class.
     """
 
     def __init__(self, certificate: Answer, X: MatrixLike, y: ColumnLike | None) -> None:

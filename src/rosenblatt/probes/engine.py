@@ -50,25 +50,14 @@ def widen(values: NDArray[Any], kind: str) -> NDArray[Any]:
 
 @dataclass(frozen=True, eq=False)
 class Matrix:
-    """The rows of all problems, where they lie.
+    """The rows of all problems, where they lie."""
 
-    Attributes
-    ----------
-    parts : tuple of arrays
-        The rows one after another. On the host each part is a C-contiguous numpy array of two dimensions, perhaps
-        a memory map. On a device it is what the user gave, with ``__cuda_array_interface__`` or ``__dlpack__``.
-    kind : str
-        The kind of the values, one of `KINDS`; the same for all parts.
-    on_device : bool
-        Whether the parts lie in the memory of a GPU.
-    streamed : bool
-        Whether rows are read in blocks of neighbours, because they may not be in memory.
-    """
-
+    # The rows one after another. On the host each part is a C-contiguous numpy array of two dimensions, perhaps a
+    # memory map. On a device it is what the user gave, with ``__cuda_array_interface__`` or ``__dlpack__``.
     parts: tuple[Any, ...]
-    kind: str
-    on_device: bool = False
-    streamed: bool = False
+    kind: str  # the kind of the values, one of `KINDS`; the same for all parts
+    on_device: bool = False  # whether the parts lie in the memory of a GPU
+    streamed: bool = False  # whether rows are read in blocks of neighbours, because they may not be in memory
 
     @property
     def starts(self) -> Ints:
@@ -111,26 +100,13 @@ class Problems:
 
     Problems with the same labels that leave out different rows, as folds do, share a column of labels, so that a
     thousand problems on a million rows need no gigabyte.
-
-    Attributes
-    ----------
-    labels : ndarray of int8, shape (n_rows, n_columns)
-        −1, 0 or +1, C-contiguous.
-    column : ndarray of int64, shape (k,)
-        The column of labels that each problem has.
-    fold : ndarray of int8, shape (n_rows,), or None
-        The fold of each row.
-    left_out : ndarray of int8, shape (k,)
-        The fold whose rows a problem leaves out; −1 leaves out none.
-    weight : ndarray of float64, shape (n_rows,), or None
-        What multiplies the step of each row; None is 1 for all.
     """
 
-    labels: Signs
-    column: Ints
-    fold: Signs | None = None
-    left_out: Signs | None = None
-    weight: Floats | None = None
+    labels: Signs  # −1, 0 or +1, C-contiguous
+    column: Ints  # the column of labels that each problem has
+    fold: Signs | None = None  # the fold of each row
+    left_out: Signs | None = None  # the fold whose rows a problem leaves out; −1 leaves out none
+    weight: Floats | None = None  # what multiplies the step of each row; None is 1 for all
 
     @property
     def count(self) -> int:
@@ -176,37 +152,21 @@ class Problems:
 
 @dataclass(frozen=True)
 class Plan:
-    """What all problems of one training share.
+    """What all problems of one training share."""
 
-    Attributes
-    ----------
-    rule : Rule
-        The step η, what the bias moves by (0: there is none), the margin, and the shares of a step that are taken
-        on a tie, y f = margin, of a positive and of a negative row.
-    average : bool
-        Whether hypotheses are averaged over the visits, so that u is kept.
-    """
-
+    # the step η, what the bias moves by (0: there is none), the margin, and the shares of a step that are taken on
+    # a tie, y f = margin, of a positive and of a negative row
     rule: Rule = Rule()  # noqa: RUF009 - a rule is an immutable value
-    average: bool = True
+    average: bool = True  # whether hypotheses are averaged over the visits, so that u is kept
 
 
 @dataclass(frozen=True, eq=False)
 class States:
-    """What `rosenblatt.Perceptron` keeps, for each problem; the bias is the last weight.
+    """What `rosenblatt.Perceptron` keeps, for each problem; the bias is the last weight."""
 
-    Attributes
-    ----------
-    w : ndarray of float64, shape (k, n_features + 1)
-        The weights after the last whole pass of each problem.
-    u : ndarray of float64, shape (k, n_features + 1), or None
-        The sum of all corrections, each times the visits before it.
-    visits : ndarray of int64, shape (k,)
-        The visits. A row that is not in a problem counts, as a row of weight 0 does: it is never a mistake.
-    """
-
-    w: Floats
-    u: Floats | None
+    w: Floats  # the weights after the last whole pass of each problem
+    u: Floats | None  # the sum of all corrections, each times the visits before it
+    # The visits. A row that is not in a problem counts, as a row of weight 0 does: it is never a mistake.
     visits: Ints
 
     def hypothesis(self) -> Floats:

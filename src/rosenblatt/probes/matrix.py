@@ -25,11 +25,8 @@ BLOCK_BYTES = 1 << 26  # rows of a memory map that are visited before those of a
 def as_matrix(X: Any) -> tuple[Matrix, tuple[str, ...] | None]:
     """Return the rows of X as engines read them, and the names of the features, if there are any.
 
-    Parameters
-    ----------
-    X : array-like, dataframe, tensor, path, list of 2-D arrays or of paths, or Matrix
-        See `rosenblatt.Probes.fit`. Arrays of float64, float32, float16, bfloat16 (of ml_dtypes, or a tensor of
-        torch) and uint8 are not copied. Other numbers become float64, and must be exact there.
+    Arrays of float64, float32, float16, bfloat16 (of ml_dtypes, or a tensor of torch) and uint8 are not copied.
+    Other numbers become float64, and must be exact there.
 
     Examples
     --------

@@ -42,14 +42,9 @@ def wilson(right: int, count: int) -> tuple[float, float]:
 def as_signs(Y: Any, n_rows: int) -> tuple[list[str], Signs]:
     """Return the names of the problems, and the label −1, 0 or +1 of each row in each of them.
 
-    Parameters
-    ----------
-    Y : column, matrix, dataframe or mapping of names to columns
-        In a matrix or a column that holds −1, 0 means that a row is not in the problem, and so does a missing
-        value anywhere. Two other labels are the negative and the positive side, in order; more labels are problems
-        of one class against the rest.
-    n_rows : int
-        The number of rows there must be.
+    In a matrix or a column that holds −1, 0 means that a row is not in the problem, and so does a missing value
+    anywhere. Two other labels are the negative and the positive side, in order; more labels are problems of one
+    class against the rest.
 
     Examples
     --------

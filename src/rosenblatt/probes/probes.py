@@ -76,27 +76,14 @@ class PassOfAll(NamedTuple):
 
 @dataclass(frozen=True)
 class Limits:
-    """When training ends.
+    """When training ends."""
 
-    Attributes
-    ----------
-    max_iter : int
-        The most passes.
-    max_time : float or None
-        Seconds; training ends between two passes.
-    patience : int or None
-        Passes without a fall of the mistakes by 2 %; None is 5 for averages, and the trend for last weights.
-    average : bool
-        Whether hypotheses are averaged.
-    stored : int
-        The values that a pass reads.
-    """
-
-    max_iter: int
-    max_time: float | None
+    max_iter: int  # the most passes
+    max_time: float | None  # seconds; training ends between two passes
+    # passes without a fall of the mistakes by 2 %; None is 5 for averages, and the trend for last weights
     patience: int | None
-    average: bool
-    stored: int
+    average: bool  # whether hypotheses are averaged
+    stored: int  # the values that a pass reads
 
 
 class Ending:
@@ -122,26 +109,15 @@ class Ending:
 
 
 class Trained(NamedTuple):
-    """The result of training.
+    """The result of training."""
 
-    Attributes
-    ----------
-    states : States
-        Those after the last whole pass of each problem.
-    passes, mistakes, all_mistakes : ndarray of int64
-        The passes of each problem, the mistakes of its last one, and of all.
-    reasons : list of str
-        Why each problem ended.
-    interruption : KeyboardInterrupt or None
-        The Ctrl-C that ended training.
-    """
-
-    states: States
+    states: States  # those after the last whole pass of each problem
+    # passes, mistakes, all_mistakes: the passes of each problem, the mistakes of its last one, and of all
     passes: Ints
     mistakes: Ints
     all_mistakes: Ints
-    reasons: list[StopReason]
-    interruption: KeyboardInterrupt | None
+    reasons: list[StopReason]  # why each problem ended
+    interruption: KeyboardInterrupt | None  # the Ctrl-C that ended training
 
 
 def train(

@@ -321,13 +321,7 @@ Explainer: TypeAlias = Callable[[int, Features, Features, Floats, Sequence[str] 
 
 
 def model_of(learner: Any) -> Any:
-    """Return the model of an estimator whose parts are known, or its vectors, biases and names of scores.
-
-    Raises
-    ------
-    ParameterError
-        For an estimator whose score is no sum of parts.
-    """
+    """Return the model of an estimator whose score is a sum of parts, or its vectors, biases and score names."""
     from rosenblatt.estimators._linear import LinearClassifier  # which load scikit-learn, as the server does not
     from rosenblatt.estimators._one_vector import OneVector
 

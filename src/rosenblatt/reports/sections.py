@@ -367,14 +367,7 @@ def training_of(subject: Subject, clock: Clock) -> Training:
 
 
 def best_bound(found: Bounds, visits: int | None = None) -> str:
-    """Return what the bounds say of the mistakes of a run, in a few sentences.
-
-    Parameters
-    ----------
-    found : Bounds
-        The bounds, for the model of the run.
-    visits : int or None
-        How many rows the run visited: it could not make more mistakes than that.
+    """Return what the bounds say of the mistakes of a run, in a few sentences; each visit makes at most one.
 
     Examples
     --------

@@ -233,18 +233,8 @@ def check_corpus(
 ) -> tuple[Verification, str, dict[str, str]]:
     """Check a proof about sentences against files; return the result, the verdict, and how files were read.
 
-    Parameters
-    ----------
-    proof : mapping
-        A proof as `check.py` reads it.
-    *places : str or path
-        Files of annotated sentences.
-    file : str
-        The file of the proof, for messages.
-    log : callable
-        Is called with one sentence at a time about what was read.
-    **options
-        ``label``, ``columns``, ``format`` and ``encoding``, which replace those of the proof.
+    `file` is the file of the proof, for messages. `options` replace those of the proof: ``label``, ``columns``,
+    ``format`` and ``encoding``.
     """
     held = {name: value for name, value in dict(proof.get("reading", {})).items() if not options.get(name)}
     for name, value in held.items():

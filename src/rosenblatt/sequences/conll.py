@@ -135,15 +135,8 @@ def read_unlabelled(
 
     Files whose names tell no format are judged by their lines. With tabs, with a word a line, or with a label in
     their first line they have columns. If lines of several words differ in length, or there is only one, each line
-    is a sentence. If all have the same length, they may be either, which is an error, as for a single
-    line with tabs.
-
-    Parameters
-    ----------
-    *places, encoding
-        See `read_corpus`.
-    is_labelled : callable
-        Takes the fields of a line, and returns whether one of them is a label.
+    is a sentence. If all have the same length, they may be either, which is an error, as for a single line with
+    tabs. `is_labelled` says of the fields of a line whether one of them is a label.
     """
     parts, sentences = [], []
     for file in expand(places, encoding):

@@ -29,20 +29,11 @@ TRIED_GAMMAS = 200  # values of γ that are tried; any of them gives a bound
 
 
 class SequenceRunRecord(NamedTuple):
-    """The mistakes of a fit, in exact numbers.
+    """The mistakes of a fit, in exact numbers."""
 
-    Attributes
-    ----------
-    squares : list of Fraction
-        ‖Δ_j‖² of each mistake.
-    first : int
-        The number of mistakes in the first pass.
-    last, average : dict
-        The weights after the last mistake, and their average times a number.
-    """
-
-    squares: list[Fraction]
-    first: int
+    squares: list[Fraction]  # ‖Δ_j‖² of each mistake
+    first: int  # the number of mistakes in the first pass
+    # last, average: the weights after the last mistake, and their average times a number
     last: Delta
     average: Delta
 

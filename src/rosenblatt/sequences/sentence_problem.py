@@ -39,29 +39,14 @@ INSIDE = "IE"
 
 
 class Constraints(NamedTuple):
-    """What is added to the score of each pair of neighbours, and of each last label: 0, or −∞ where forbidden.
+    """What is added to the score of each pair of neighbours, and of each last label: 0, or −∞ where forbidden."""
 
-    Attributes
-    ----------
-    pairs : ndarray, shape (n_labels + 1, n_labels)
-        Rows are labels before, the last one the start.
-    last : ndarray, shape (n_labels,)
-        The end.
-    """
-
-    pairs: Floats
-    last: Floats
+    pairs: Floats  # rows are labels before, the last one the start
+    last: Floats  # the end
 
 
 def as_constraints(constraints: Any, classes: NDArray[Any]) -> Constraints:
-    """Return what `constraints` forbids.
-
-    Parameters
-    ----------
-    constraints : None, "bio", "bioes", or iterable of pairs
-        Pairs (before, label) are forbidden; (None, label) at the start, and (label, None) at the end.
-    classes : ndarray
-        The labels.
+    """Return what `constraints` forbids: by name, or as pairs (before, label); None is the start or the end.
 
     Examples
     --------
@@ -165,18 +150,10 @@ class Labelled(NamedTuple):
 
 
 class SequenceScores(NamedTuple):
-    """Weights as integers: a list by label for each feature that has any, and for each label before.
+    """Weights as integers: a list by label for each feature that has any, and for each label before."""
 
-    Attributes
-    ----------
-    features : dict
-        From features to the weights of their labels; a missing feature has zeros.
-    pairs : list of lists
-        A row for each label before, and as the last row the start.
-    """
-
-    features: dict[int, list[int]]
-    pairs: list[list[int]]
+    features: dict[int, list[int]]  # from features to the weights of their labels; a missing feature has zeros
+    pairs: list[list[int]]  # a row for each label before, and as the last row the start
 
     @property
     def square(self) -> int:

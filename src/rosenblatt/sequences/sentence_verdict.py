@@ -57,18 +57,13 @@ LARGEST = check.LARGEST_SCORE
 
 
 class Gap(NamedTuple):
-    """Weights that label every sentence correctly, by at least `least`; None if no sentence has other labellings.
+    """Weights that label every sentence correctly, by at least `least`.
 
-    Attributes
-    ----------
-    scores : SequenceScores
-        The weights.
-    least : int or None
-        The smallest gap.
+    `least` is None if no sentence has other labellings.
     """
 
-    scores: SequenceScores
-    least: int | None
+    scores: SequenceScores  # the weights
+    least: int | None  # the smallest gap
 
     @property
     def squared(self) -> Fraction:
@@ -86,21 +81,11 @@ class Combination(NamedTuple):
 
 @dataclass
 class SequenceFinding:
-    """What a search found.
+    """What a search found."""
 
-    Attributes
-    ----------
-    answer : Gap, Combination or str
-        Weights, a combination, or the reason why there is neither.
-    inconsistent : list of Inconsistency
-        All inconsistencies of annotation.
-    highest : Fraction or None
-        An upper bound on the squared margin, from the perceptron's run.
-    """
-
-    answer: Gap | Combination | str
-    inconsistent: list[Inconsistency] = field(default_factory=list)
-    highest: Fraction | None = None
+    answer: Gap | Combination | str  # weights, a combination, or the reason why there is neither
+    inconsistent: list[Inconsistency] = field(default_factory=list)  # all inconsistencies of annotation
+    highest: Fraction | None = None  # an upper bound on the squared margin, from the perceptron's run
 
 
 def search(problem: SequenceProblem, clock: Clock) -> SequenceFinding:

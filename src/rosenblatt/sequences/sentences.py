@@ -177,24 +177,12 @@ Sentences: TypeAlias = list[list[Any]]
 
 
 class SequenceRows(NamedTuple):
-    """The features of all tokens of all sentences.
+    """The features of all tokens of all sentences."""
 
-    Attributes
-    ----------
-    indices : ndarray of uint32
-        The features of the tokens, one token after the other.
-    data : ndarray or None
-        Their values; None if all are 1.
-    indptr : ndarray of int
-        Where the features of each token begin, and the number of all.
-    starts : ndarray of int
-        Where the tokens of each sentence begin, and the number of all.
-    """
-
-    indices: NDArray[np.uint32]
-    data: Floats | None
-    indptr: Ints
-    starts: Ints
+    indices: NDArray[np.uint32]  # the features of the tokens, one token after the other
+    data: Floats | None  # their values; None if all are 1
+    indptr: Ints  # where the features of each token begin, and the number of all
+    starts: Ints  # where the tokens of each sentence begin, and the number of all
 
     @property
     def longest(self) -> int:
@@ -213,13 +201,7 @@ def starts_of(sentences: Sequence[Sequence[Any]]) -> Ints:
 
 
 def as_sentences(X: Iterable[Any], name: str = "X") -> Sentences:
-    """Return sentences as lists of tokens; generators will do.
-
-    Raises
-    ------
-    DataTypeError
-        X or a sentence is a text, or cannot be iterated over.
-    """
+    """Return sentences as lists of tokens; generators will do."""
     if isinstance(X, str | bytes | Mapping) or not isinstance(X, Iterable):
         raise DataTypeError(
             f"{name} must be a sequence of sentences, each a sequence of tokens, but it is {show_value(X)}. "
@@ -240,15 +222,7 @@ def as_sentences(X: Iterable[Any], name: str = "X") -> Sentences:
 def as_label_codes(
     y: Any, sentences: Sentences, classes: NDArray[Any] | None
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Return the classes and the code of each token's label; sentences and labels must have the same lengths.
-
-    Raises
-    ------
-    ShapeError
-        There are more or fewer sentences or labels than tokens.
-    LabelError
-        There is no label at all, or one that is not among `classes`.
-    """
+    """Return the classes and the code of each token's label; sentences and labels must have the same lengths."""
     labels = as_sentences(y, "y")
     if len(labels) != len(sentences):
         raise ShapeError(
@@ -288,11 +262,6 @@ def place_of(token: int, starts: Ints) -> tuple[int, int]:
 
 class ItemVocabulary:
     """Numbers the features of items in the order in which it meets them.
-
-    Parameters
-    ----------
-    names : iterable of str
-        The features known already.
 
     Examples
     --------
@@ -384,13 +353,6 @@ def _numbering(numbers: dict[str, int], grows: bool) -> Callable[[Iterable[str]]
 
 def read_item(item: Any, prefix: str = "") -> list[tuple[str, float]]:
     """Return the features of an item with their values, without those that are 0.
-
-    Raises
-    ------
-    DataTypeError
-        The item, a name or a value is of a type that items do not have.
-    NonFiniteError
-        A value is NaN or infinite.
 
     Examples
     --------

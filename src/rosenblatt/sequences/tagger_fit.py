@@ -41,67 +41,33 @@ WEIGHTS_A_TOKEN = 16
 
 @dataclass(frozen=True)
 class SequencePlan:
-    """How to train.
+    """How to train."""
 
-    Attributes
-    ----------
-    max_iter : int
-        The most passes.
-    margin : float
-        What every wrong label scores more while training.
-    ties_are_mistakes : bool
-        Whether a rival with the same score as the truth is a mistake.
-    seed : int or None
-        Of the order of visits; None visits sentences as they are stored.
-    beam : int or None
-        The number of prefixes that search keeps; None searches exactly.
-    order : int
-        How many labels before a token are features of its label.
-    update : {"early", "max", "full"}
-        Where an update ends if there is a beam.
-    max_time : float or None
-        The most seconds.
-    callbacks : sequence of callables
-        Called after each pass; training ends if one returns True.
-    """
-
-    max_iter: int
-    margin: float = 0.0
-    ties_are_mistakes: bool = False
-    seed: int | None = None
-    beam: int | None = None
-    order: int = 1
-    update: str = "max"
-    max_time: float | None = None
-    callbacks: Sequence[Callback] = ()
+    max_iter: int  # the most passes
+    margin: float = 0.0  # what every wrong label scores more while training
+    ties_are_mistakes: bool = False  # whether a rival with the same score as the truth is a mistake
+    seed: int | None = None  # of the order of visits; None visits sentences as they are stored
+    beam: int | None = None  # the number of prefixes that search keeps; None searches exactly
+    order: int = 1  # how many labels before a token are features of its label
+    update: str = "max"  # where an update ends if there is a beam
+    max_time: float | None = None  # the most seconds
+    callbacks: Sequence[Callback] = ()  # called after each pass; training ends if one returns True
     patience: None = None
     held_out: None = None
 
 
 @dataclass
 class SequenceRun:
-    """A run that has ended.
+    """A run that has ended."""
 
-    Attributes
-    ----------
-    state : SequenceState
-        The state after the last visit, or after the last completed pass if Ctrl-C ended the run.
-    log : MistakeLog
-        Every mistake.
-    mistakes_per_pass, visits_per_pass : list of int
-        For each completed pass.
-    stop_reason : str
-        Why it ended.
-    interruption : KeyboardInterrupt or None
-        The Ctrl-C that ended it.
-    """
-
+    # the state after the last visit, or after the last completed pass if Ctrl-C ended the run
     state: SequenceState
-    log: MistakeLog
+    log: MistakeLog  # every mistake
+    # mistakes_per_pass, visits_per_pass: for each completed pass
     mistakes_per_pass: list[int] = field(default_factory=list)
     visits_per_pass: list[int] = field(default_factory=list)
-    stop_reason: StopReason = "max_iter"
-    interruption: KeyboardInterrupt | None = None
+    stop_reason: StopReason = "max_iter"  # why it ended
+    interruption: KeyboardInterrupt | None = None  # the Ctrl-C that ended it
 
     def trace(self, pairs: Floats, classes: NDArray[Any], vocabulary: Any, n_sentences: int) -> SequenceTrace:
         """Return the record of the run."""

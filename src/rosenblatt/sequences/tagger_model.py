@@ -161,26 +161,16 @@ def with_triples(pairs: Floats, order: int) -> Floats:
 
 @dataclass(eq=False)
 class SequenceState:
-    """Weights of features and of pairs of labels, the sums for their average, and the number of visits.
+    """Weights of features and of pairs of labels, the sums for their average, and the number of visits."""
 
-    Attributes
-    ----------
-    w : ndarray, shape (room, n_labels)
-        The weights of features; there may be room for more than there are.
-    t : ndarray, shape (n_labels + 1, n_labels), or more rows
-        The weights of pairs of neighbours, the last row of the start; −∞ where a pair is forbidden. Behind them
-        come those of triples, if there are any; see `sequences.beam`.
-    u, tu : ndarray or None
-        The sums over updates of c·visits·Δ, if weights are averaged: the average is w − u / visits.
-    visits : int
-        The number of visits made.
-    """
-
-    w: Floats
+    w: Floats  # the weights of features; there may be room for more than there are
+    # The weights of pairs of neighbours, the last row of the start; −∞ where a pair is forbidden. Behind them come
+    # those of triples, if there are any; see `sequences.beam`.
     t: Floats
+    # u, tu: the sums over updates of c·visits·Δ, if weights are averaged: the average is w − u / visits
     u: Floats | None
     tu: Floats | None
-    visits: int = 0
+    visits: int = 0  # the number of visits made
     _kept: SequenceModel | None = field(default=None, repr=False)
 
     @classmethod
@@ -279,25 +269,14 @@ def _require_room(n_features: int, n_labels: int, *, average: bool) -> None:
 
 @dataclass(frozen=True, eq=False)
 class SequenceModel:
-    """Predicts the labels of tokens.
+    """Predicts the labels of tokens."""
 
-    Attributes
-    ----------
-    w, t : ndarray
-        The weights of features and of pairs of labels, times `scale`.
-    scale : float
-        What scores are divided by.
-    last : ndarray
-        What is added to the score of each last label: 0 or −∞.
-    visits : int
-        The number of visits that led to these weights.
-    """
-
+    # w, t: the weights of features and of pairs of labels, times `scale`
     w: Floats
     t: Floats
-    scale: float
-    last: Floats
-    visits: int = 0
+    scale: float  # what scores are divided by
+    last: Floats  # what is added to the score of each last label: 0 or −∞
+    visits: int = 0  # the number of visits that led to these weights
 
     def codes(self, rows: SequenceRows, beam: int | None = None) -> Ints:
         """Return the label of each token in the best labelling of its sentence, or the best that a beam finds."""

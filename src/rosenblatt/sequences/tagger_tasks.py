@@ -231,21 +231,7 @@ def open_annotated(
 def evaluate_tagger(
     model: Any, data: Any, *, label: str | int | None = None, log: Log = log_info, **options: Any
 ) -> SequenceEvaluation:
-    """Compare the labels that a tagger predicts with those of sentences.
-
-    Parameters
-    ----------
-    model : path or SequencePerceptron
-        Trained.
-    data : str, path, several of them, Corpus, or list of sentences
-        Annotated sentences; see `rosenblatt.train`.
-    label : str, int or None
-        The column of the true labels; by default that of training.
-    log : callable
-        Is called with one sentence at a time about what was read.
-    **options
-        ``format`` and ``encoding``; see `rosenblatt.sequences.conll.read_corpus`.
-    """
+    """Compare the labels that a tagger predicts with those of sentences, by default in the column of training."""
     model = OpenedModel.open(model) if isinstance(model, str | os.PathLike) else model
     tagger = tagger_of(model)
     corpus = open_corpus(data, options)
@@ -289,26 +275,10 @@ def tag_file(
 ) -> None:
     """Label the tokens of files, and write one line for each: the word, a tab and its label.
 
-    An empty line ends each sentence, so that the result is a file of columns.
-
-    Parameters
-    ----------
-    model : path or SequencePerceptron
-        Trained.
-    data : str, path, several of them, Corpus, or list of sentences
-        Sentences with or without labels; see `rosenblatt.train`. In files, tokens without labels stand one a line.
-        A line of several words is a sentence, unless one of them is a label of the model or the name of
-        the file tells its format; ``format="text"`` and ``format="conll"`` say which it is.
-    output : path or binary file
-        Where the lines go. A path is written completely or not at all.
-    scores : bool
-        Whether to add how far the best labelling with another label of this token is behind.
-    as_json : bool
-        Whether each sentence is one JSON object.
-    log : callable
-        Is called with one sentence at a time about what was read.
-    **options
-        ``format`` and ``encoding``; see `rosenblatt.sequences.conll.read_corpus`.
+    An empty line ends each sentence, so that the result is a file of columns. In files, tokens without labels
+    stand one a line. A line of several words is a sentence, unless one of them is a label of the model or the name
+    of the file tells its format; ``format="text"`` and ``format="conll"`` say which it is. `scores` adds how far
+    the best labelling with another label of this token is behind.
     """
     model = OpenedModel.open(model) if isinstance(model, str | os.PathLike) else model
     tagger = tagger_of(model)

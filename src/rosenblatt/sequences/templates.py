@@ -305,15 +305,7 @@ _numbering = threading.Lock()
 class TokenKinds(ABC):
     """Computes the columns of templates once for each kind of token, and remembers them.
 
-    Parameters
-    ----------
-    templates : tuple of templates
-        See `as_templates`.
-
-    Attributes
-    ----------
-    width : int
-        The number of fields that a token must have.
+    A token must have `width` fields.
     """
 
     _dtype: ClassVar[Any]
@@ -410,16 +402,6 @@ class TokenKinds(ABC):
 class TemplateVocabulary(TokenKinds):
     """Numbers the features that templates find, and remembers the values of each kind of token.
 
-    Parameters
-    ----------
-    templates : tuple of templates
-        See `as_templates`.
-
-    Attributes
-    ----------
-    width : int
-        The number of fields that a token must have.
-
     Examples
     --------
     >>> vocabulary = TemplateVocabulary(as_templates(["lower", [("lower", -1), ("lower", 0)]]))
@@ -454,13 +436,7 @@ class TemplateVocabulary(TokenKinds):
         inner: NDArray[Any],
         features: NDArray[Any],
     ) -> TemplateVocabulary:
-        """Return the vocabulary with these texts, each of a column, and these keys.
-
-        Raises
-        ------
-        ValueError
-            The parts contradict each other.
-        """
+        """Return the vocabulary with these texts, each of a column, and these keys, which must fit."""
         vocabulary = cls(as_templates(templates))
         pairs = list(zip(map(int, columns), texts, strict=True))
         if not all(0 <= column < len(vocabulary.columns) for column, _ in pairs) or len(set(pairs)) < len(pairs):
@@ -581,13 +557,6 @@ class HashedTemplates(TokenKinds):
     """Hashes the features that templates find to 2^bits numbers; nothing about words is remembered.
 
     Different features may share a number. Words that training did not meet have features, too.
-
-    Parameters
-    ----------
-    templates : tuple of templates
-        See `as_templates`.
-    bits : int
-        The number of features is 2^bits.
 
     Examples
     --------

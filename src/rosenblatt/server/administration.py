@@ -55,12 +55,8 @@ T = TypeVar("T")
 class Administration:
     """What is done to a model beside predicting and learning.
 
-    Parameters
-    ----------
-    host : Host
-        The models.
-    keep : int or None
-        Events that stay in the journal; older ones are folded into the oldest version. None: all.
+    Of its events the last `keep` stay in the journal, or all with None; older ones are folded into the oldest
+    version.
     """
 
     def __init__(self, host: Host, keep: int | None) -> None:

@@ -38,33 +38,15 @@ Scope = Literal["predict", "learn", "admin", "any"] | None
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a request asks for.
+    """What a request asks for."""
 
-    Attributes
-    ----------
-    name : str
-        The model of the address, or "".
-    message : Struct or None
-        The body, decoded as the type of the call.
-    body : bytes
-        The body as it came.
-    query : mapping
-        The parameters of the address.
-    key : str or None
-        The header ``Idempotency-Key``.
-    token : Token or None
-        The token of the request, where tokens are needed.
-    version : str or None
-        The version of the address.
-    """
-
-    name: str
-    message: Any
-    body: bytes
-    query: Mapping[str, str]
-    key: str | None
-    token: Token | None = None
-    version: str | None = None
+    name: str  # the model of the address, or ""
+    message: Any  # the body, decoded as the type of the call
+    body: bytes  # the body as it came
+    query: Mapping[str, str]  # the parameters of the address
+    key: str | None  # the header ``Idempotency-Key``
+    token: Token | None = None  # the token of the request, where tokens are needed
+    version: str | None = None  # the version of the address
 
 
 Handler = Callable[[Host, Asked], Awaitable[Any]]
@@ -236,19 +218,7 @@ def application(
     routes: Sequence[BaseRoute] = (),
     limits: RequestLimits = USUAL,
 ) -> Starlette:
-    """Return the application that serves a host.
-
-    Parameters
-    ----------
-    host : Host
-        The models.
-    calls : sequence of Call
-        What is answered.
-    routes : sequence of routes
-        Further ones, such as documents and pages.
-    limits : RequestLimits
-        How much a request may hold.
-    """
+    """Return the application that serves a host."""
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> Any:

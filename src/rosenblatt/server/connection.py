@@ -44,18 +44,12 @@ already, the reading of an answer, the next request."""
 
 
 class GuardedConnection(H11Protocol):  # type: ignore[misc, unused-ignore]
-    """A connection over HTTP/1.1 whose client must do its part in time; see `make_protocol`.
-
-    Attributes
-    ----------
-    owed_since : float or None
-        Since when the client owes what it owes now, in seconds of the event loop; None while the server works
-        for it.
-    """
+    """A connection over HTTP/1.1 whose client must do its part in time; see `make_protocol`."""
 
     most_connections = 512
     header_seconds = 10.0
     body_seconds = 30.0
+    # since when the client owes what it owes now, in seconds of the event loop; None while the server works for it
     owed_since: float | None = None
     _owed: tuple[str, Any] | None = None
     _deadline: asyncio.TimerHandle | None = None
@@ -229,19 +223,6 @@ class Listener:
 
     Handshakes of TLS have a deadline, and at most as many are under way as connections may be. When the system has
     no room for another connection, one whose client owes something gives way; the log says so once a minute.
-
-    Parameters
-    ----------
-    listening : socket
-        The socket.
-    make : callable
-        Returns the protocol of a new connection.
-    state : uvicorn.server.ServerState
-        Holds all connections.
-    limits : type of GuardedConnection
-        The limits.
-    tls : ssl.SSLContext or None
-        What encrypts the connections.
     """
 
     def __init__(

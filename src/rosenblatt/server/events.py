@@ -62,24 +62,12 @@ class PackedRows(msgspec.Struct, array_like=True, frozen=True):
 
 
 class LearnEvent(msgspec.Struct, array_like=True, frozen=True, tag="learn"):
-    """Rows to learn in order.
+    """Rows to learn in order."""
 
-    Attributes
-    ----------
-    rows : PackedRows
-        As the learner sees them.
-    labels : list
-        One for each row.
-    weights : list of float or None
-        What the steps are multiplied by.
-    names : list of str
-        The features that these rows are the first to have, in the order of their numbers.
-    """
-
-    rows: PackedRows
-    labels: list[str | int | float | bool]
-    weights: list[float] | None = None
-    names: list[str] = []
+    rows: PackedRows  # as the learner sees them
+    labels: list[str | int | float | bool]  # one for each row
+    weights: list[float] | None = None  # what the steps are multiplied by
+    names: list[str] = []  # the features that these rows are the first to have, in the order of their numbers
 
 
 class RollbackEvent(msgspec.Struct, array_like=True, frozen=True, tag="rollback"):

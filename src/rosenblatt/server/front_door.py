@@ -59,16 +59,7 @@ def is_loopback(host: str) -> bool:
 def require_safe(host: str, *, tokens: bool, tls: bool, without_tls: bool) -> None:
     """Raise `ParameterError` if listening at this address would let strangers in, or show them what is sent.
 
-    Parameters
-    ----------
-    host : str
-        The address to listen at.
-    tokens : bool
-        Whether calls need a token.
-    tls : bool
-        Whether there is a certificate.
-    without_tls : bool
-        Whether the user accepts unencrypted connections, as behind a proxy that encrypts.
+    With `without_tls` the user accepts unencrypted connections, as behind a proxy that encrypts.
     """
     if is_loopback(host):
         return
@@ -92,14 +83,7 @@ def require_safe(host: str, *, tokens: bool, tls: bool, without_tls: bool) -> No
 def host_names(host: str, port: int, further: Iterable[str] = ()) -> frozenset[bytes]:
     """Return the values of the header Host that are answered, in lower case.
 
-    Parameters
-    ----------
-    host : str
-        The address listened at.
-    port : int
-        The port listened at.
-    further : iterable of str
-        Names by which people call the server, with a port where it is not this one.
+    People call the server by `further` names too, with a port where it is not this one.
 
     Examples
     --------
@@ -137,31 +121,16 @@ access_of = read_scopes({call.path: call.scope for call in ALL_CALLS} | dict.fro
 
 @dataclass(frozen=True, kw_only=True)
 class FrontDoor:
-    """Where the server listens, by which names it is called, and what it allows.
+    """Where the server listens, by which names it is called, and what it allows."""
 
-    Attributes
-    ----------
-    address : str
-        Where to listen.
-    names : tuple of str
-        Further names by which the server is called.
-    certificate, key : str or None
-        The files of the certificate for TLS and of its key.
-    without_tls : bool
-        Whether others may be answered without TLS.
-    limits : RequestLimits
-        How much a request may hold.
-    log : RequestLog or None
-        Where requests are noted; None notes none.
-    """
-
-    address: str = "127.0.0.1"
-    names: tuple[str, ...] = ()
+    address: str = "127.0.0.1"  # where to listen
+    names: tuple[str, ...] = ()  # further names by which the server is called
+    # certificate, key: the files of the certificate for TLS and of its key
     certificate: str | None = None
     key: str | None = None
-    without_tls: bool = False
-    limits: RequestLimits = USUAL
-    log: RequestLog | None = None
+    without_tls: bool = False  # whether others may be answered without TLS
+    limits: RequestLimits = USUAL  # how much a request may hold
+    log: RequestLog | None = None  # where requests are noted; None notes none
 
     def __post_init__(self) -> None:
         if (self.certificate is None) != (self.key is None):
@@ -181,13 +150,7 @@ class FrontDoor:
         return self.before(app, host.folder, port, metrics)
 
     def before(self, app: Any, folder: Path, port: int, metrics: Metrics) -> Guard:
-        """Return an application behind its guard.
-
-        Raises
-        ------
-        ParameterError
-            If strangers would be let in, or could read what is sent.
-        """
+        """Return an application behind its guard; see `require_safe`."""
         tokens = TokenWatch(TokenFile(folder))
         require_safe(
             self.address, tokens=tokens.is_on(), tls=self.certificate is not None, without_tls=self.without_tls

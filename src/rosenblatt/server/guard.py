@@ -36,32 +36,17 @@ OF_A_MODEL = re.compile("/v[12]/models/([^/]+)")
 
 
 class Access(NamedTuple):
-    """What a request is.
+    """What a request is."""
 
-    Attributes
-    ----------
-    call : str
-        The call, for logs and metrics; never holds text of the request.
-    scope : str or None
-        The scope it needs, or `ANYONE`, or `HOLDER`.
-    model : str or None
-        The model it names.
-    """
-
-    call: str
-    scope: str | None
-    model: str | None = None
+    call: str  # the call, for logs and metrics; never holds text of the request
+    scope: str | None  # the scope it needs, or `ANYONE`, or `HOLDER`
+    model: str | None = None  # the model it names
 
 
 def read_scopes(scopes: Mapping[str, str | None]) -> Callable[[str], Access]:
-    """Return a function that says what a path is, by the scope of each call.
+    """Return a function that says what a path is, by the scope of each call, whose path has names in braces.
 
     Whatever is not known needs a token, and below a model the scope admin.
-
-    Parameters
-    ----------
-    scopes : mapping of str to str or None
-        The scopes of calls by their paths, in which names stand in braces.
 
     Examples
     --------
@@ -92,16 +77,7 @@ MOST_CALLERS = 10_000
 
 
 class RateLimit:
-    """A limit on the requests of each caller.
-
-    Parameters
-    ----------
-    rate : float
-        Requests a second in the long run.
-    burst : float
-        Requests that may come at once.
-    ticks : callable
-        Returns seconds that only grow.
+    """A limit on the requests of each caller: `rate` a second in the long run, of which `burst` may come at once.
 
     Examples
     --------
@@ -201,21 +177,8 @@ class Observer(Protocol):
 class Guard:
     """An ASGI application in front of another one.
 
-    Parameters
-    ----------
-    app : ASGI application
-        The application that is guarded; ``scope["token"]`` is the token of a request, or None, and
-        ``scope["body"]`` the body of one that is not a GET.
-    rules : Rules
-        What a request must be.
-    tokens : TokenWatch or None
-        The tokens; None needs none.
-    rate : RateLimit or None
-        The limit on the requests of each token or, without tokens, of each address.
-    observers : iterable of callables
-        Take a `RequestNote` of each request.
-    ticks : callable
-        Returns seconds that only grow.
+    That one finds the token of a request, or None, as ``scope["token"]``, and as ``scope["body"]`` the body of one
+    that is not a GET. `rate` limits each token or, without tokens, each address.
     """
 
     def __init__(

@@ -131,24 +131,11 @@ SNAPSHOT_EVERY = 10_000
 
 
 class Host(PredictingHost):
-    """The models of a data folder.
+    """The models of a data folder, which is made if it is not there.
 
-    Parameters
-    ----------
-    folder : path
-        Where the journal and the snapshots are; it is made if it is not there.
-    sources : mapping of str to path
-        Model files by the names they are to be served under. A model that the folder knows continues there.
-    grow : bool
-        Whether labels that a model does not know become classes.
-    keep : int or None
-        Events that stay in the journal; None: all.
-    snapshot_every : int
-        Events after which a model is written to a file.
-    limits : RequestLimits
-        How much a request may hold, and a model may meet.
-    writer : class
-        What writes.
+    `sources` are model files by the names they are to be served under; a model that the folder knows continues
+    there. With `grow`, labels that a model does not know become classes. The last `keep` events stay in the
+    journal, or all with None. After every `snapshot_every` events a model is written to a file.
     """
 
     def __init__(

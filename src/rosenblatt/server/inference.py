@@ -149,13 +149,6 @@ class ReadyAnswer(msgspec.Struct):
 def rows_of(request: InferRequest, columns: Sequence[str] | None) -> list[Any]:
     """Return the rows that inputs hold.
 
-    Parameters
-    ----------
-    request : InferRequest
-        The inputs.
-    columns : sequence of str or None
-        The columns of the model, where they have names.
-
     Examples
     --------
     >>> age = InferTensor(name="age", shape=[2], datatype="FP64", data=[1.5, 2.0])
@@ -268,17 +261,7 @@ def answer_of(name: str, request: InferRequest, found: PredictAnswer) -> InferAn
 
 
 def metadata_of(model: ModelAnswer, versions: Iterable[int], inputs: list[TensorMetadata]) -> ModelMetadata:
-    """Return what a model takes and gives.
-
-    Parameters
-    ----------
-    model : ModelAnswer
-        The model.
-    versions : iterable of int
-        The versions that answer.
-    inputs : list of TensorMetadata
-        What it takes.
-    """
+    """Return what a model takes and gives."""
     n_scores = len(model.classes)
     return ModelMetadata(
         name=model.name,

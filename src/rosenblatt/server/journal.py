@@ -99,10 +99,7 @@ def _cannot_read(check: str) -> bool:
 class JournalError(StorageError):
     """The journal could not be written or read.
 
-    Attributes
-    ----------
-    full : bool
-        Whether the disk is full: nothing was written, and a later attempt may succeed.
+    If the disk is `full`, nothing was written, and a later attempt may succeed.
     """
 
     def __init__(self, message: str, *, full: bool = False) -> None:
@@ -150,15 +147,7 @@ class StoredSnapshot(NamedTuple):
 
 
 class Journal:
-    """One connection to the database of a data folder.
-
-    Parameters
-    ----------
-    path : path
-        The database; it is made if it is not there.
-    writes : bool
-        Whether this connection writes.
-    """
+    """One connection to the database of a data folder, which is made if it is not there."""
 
     def __init__(self, path: str | os.PathLike[str], *, writes: bool = True) -> None:
         self.path, self.writes = Path(path).absolute(), writes
@@ -259,13 +248,7 @@ class Journal:
         return seal(number.to_bytes(8, "little") + (CLEAN if self._clean else b""), "commits")
 
     def check(self) -> None:
-        """Check every value, also those that the state of no model depends on.
-
-        Raises
-        ------
-        DamageError
-            If one is not what was written; it names the event.
-        """
+        """Check every value, also those that the state of no model depends on; `DamageError` names the event."""
         for number in (row.number for row in self.models().values()):
             for _ in self.events(number, -1, MOST_NUMBER):
                 pass
@@ -605,10 +588,8 @@ class Journal:
     def clean(self) -> None:
         """Leave nothing in the files that was erased, if there may be something.
 
-        Raises
-        ------
-        JournalError
-            If there is no room for it, or somebody reads for too long; the next attempt may succeed.
+        `JournalError` says that there is no room for it, or that somebody reads for too long; the next attempt may
+        succeed.
         """
         if self._clean:
             return

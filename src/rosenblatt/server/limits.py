@@ -24,36 +24,18 @@ LONGEST_LABEL = 1000
 
 @dataclass(frozen=True, kw_only=True)
 class RequestLimits:
-    """The most of everything.
+    """The most of everything."""
 
-    Attributes
-    ----------
-    body_bytes : int
-        Bytes of a body.
-    rows : int
-        Rows of a request.
-    features : int
-        Values of a row.
-    classes : int
-        Classes of a model that learns new ones.
-    new_features : int
-        Features that a model meets for the first time in a day.
-    connections : int
-        Connections at once.
-    header_seconds, body_seconds : float
-        Time for the headers, and for the body, to arrive.
-    rate : float or None
-        Requests a second of each token or, without tokens, of each address; None sets no limit.
-    """
-
-    body_bytes: int = 4_194_304
-    rows: int = 10_000
-    features: int = 100_000
-    classes: int = 1_000
-    new_features: int = 1_000_000
-    connections: int = 512
+    body_bytes: int = 4_194_304  # bytes of a body
+    rows: int = 10_000  # rows of a request
+    features: int = 100_000  # values of a row
+    classes: int = 1_000  # classes of a model that learns new ones
+    new_features: int = 1_000_000  # features that a model meets for the first time in a day
+    connections: int = 512  # connections at once
+    # header_seconds, body_seconds: time for the headers, and for the body, to arrive
     header_seconds: float = 10.0
     body_seconds: float = 30.0
+    # requests a second of each token or, without tokens, of each address; None sets no limit
     rate: float | None = None
 
     def require(self, message: Any) -> None:
@@ -142,14 +124,7 @@ def _is_plain(value: object) -> bool:
 def place_of(rows: Sequence[Any], columns: Sequence[str] | None, numbers: Collection[str]) -> dict[str, Any]:
     """Return the row and the column of the first value that is wrong, where they can be told.
 
-    Parameters
-    ----------
-    rows : sequence
-        As they were sent.
-    columns : sequence of str or None
-        The columns of the model, where they have names.
-    numbers : collection of str
-        Those of them that must hold numbers.
+    `columns` are those of the model, where they have names; `numbers` are those of them that must hold numbers.
 
     Examples
     --------

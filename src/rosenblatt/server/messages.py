@@ -121,20 +121,9 @@ def in_calls(text: str) -> str:
 class RequestError(RosenblattError):
     """A request that is refused.
 
-    Parameters
-    ----------
-    status : int
-        The status of HTTP.
-    title : str
-        What kind of problem it is; the same for all problems of a kind.
-    detail : str
-        What was wrong, where, and what to do.
-    code : str or None
-        The kind of problem for programs; by default that of its status.
-    retry_after : float or None
-        Seconds after which the same request may succeed.
-    where
-        The place, such as ``row=3, column="age"``.
+    `title` is the same for all problems of a kind; `detail` tells what was wrong, where, and what to do. By
+    default the code is that of the status. `retry_after` is in seconds. `where` is the place, such as ``row=3,
+    column="age"``.
     """
 
     def __init__(
@@ -461,16 +450,7 @@ def tells_time(key: bytes) -> bool:
 
 
 def read_key(text: str, what: str, status: int) -> bytes:
-    """Return an idempotency key as the journal has it.
-
-    Parameters
-    ----------
-    text : str
-        As the client wrote it.
-    what : str
-        What it is, for messages.
-    status : int
-        The status of the problem if it is none.
+    """Return an idempotency key as the journal has it, or raise a problem of this status that calls it `what`.
 
     Examples
     --------

@@ -87,13 +87,7 @@ DECODER = msgspec.json.Decoder(Tallies)
 
 
 class Metrics:
-    """Counts requests; an observer of the guard.
-
-    Parameters
-    ----------
-    folder : path
-        The data folder: there further processes leave what they counted.
-    """
+    """Counts requests; an observer of the guard. Further processes leave what they counted in the data folder."""
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.started, self.folder = time.time(), Path(folder)
@@ -179,14 +173,8 @@ def _memory() -> Iterator[Family]:
 class RequestLog:
     """Writes lines about requests; an observer of the guard.
 
-    Parameters
-    ----------
-    every : bool
-        Whether each request gets a line. Otherwise those do that were refused, failed, or needed the scope admin.
-    stream : text stream or None
-        Where lines go; standard error by default.
-    clock : callable
-        Returns the time in seconds since 1970.
+    With `every`, each request gets a line. Otherwise those do that were refused, failed, or needed the scope
+    admin.
     """
 
     def __init__(

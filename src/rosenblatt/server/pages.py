@@ -123,13 +123,7 @@ class DescribedCall(Protocol):
 
 
 def openapi_document(calls: Iterable[DescribedCall]) -> dict[str, Any]:
-    """Return the document.
-
-    Parameters
-    ----------
-    calls : iterable of calls
-        In the order in which they are shown.
-    """
+    """Return the document, with the calls in their order."""
     calls = list(calls)
     types = [each for call in calls for each in (call.request, call.answer) if each not in (None, bytes)]
     kinds = list(dict.fromkeys([*types, ProblemDocument]))

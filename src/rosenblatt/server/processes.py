@@ -58,13 +58,7 @@ SNAPSHOT_READINGS = 3
 
 
 class Follower(PredictingHost):
-    """The models of a data folder that another process serves.
-
-    Parameters
-    ----------
-    folder : path
-        The data folder.
-    """
+    """The models of a data folder that another process serves."""
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         super().__init__()
@@ -239,18 +233,8 @@ class QuietServer(GuardedServer):
 class Workers:
     """Processes that predict, started by the one that writes; they end with it, however it ends.
 
-    A process that ends by itself is replaced, unless its successors end as soon as they start.
-
-    Parameters
-    ----------
-    number : int
-        How many.
-    command : sequence of str
-        What starts one; it gets the number of the descriptor to listen at as a further argument.
-    listening : socket
-        Where all of them take requests.
-    failed : callable
-        Is called with the reason when processes end as soon as they start.
+    A process that ends by itself is replaced, unless its successors end as soon as they start: then `failed` gets
+    the reason. `command` starts one, with the number of the descriptor to listen at as a further argument.
     """
 
     def __init__(
@@ -350,16 +334,9 @@ PORT_ATTEMPTS, BETWEEN_PORT_ATTEMPTS = 30, 0.2
 
 
 class ModelServer(GuardedServer):
-    """A server that says when it takes requests, and that ends in order after a signal.
+    """A server that calls `ready` once it takes requests, and that ends in order after a signal.
 
-    Parameters
-    ----------
-    config : uvicorn.Config
-        What to serve.
-    ready : callable
-        Is called once requests are taken.
-    inner : socket or None
-        Where processes of ours send requests, which need no TLS.
+    At `inner`, processes of ours send requests, which need no TLS.
     """
 
     def __init__(
@@ -397,20 +374,8 @@ def serve(
 ) -> int:
     """Serve until a signal ends it; return 0, or 1 if the journal failed.
 
-    Parameters
-    ----------
-    host : Host
-        The models.
-    door : FrontDoor
-        Where to listen, and what is let in.
-    port : int
-        The port; 0 is any free one.
-    ready : callable
-        Gets the address once requests are taken.
-    workers : int
-        Further processes, which only predict.
-    command : sequence of str
-        What starts one of them; see `rosenblatt.server.processes.Workers`.
+    Port 0 is any free one; `ready` gets the address once requests are taken. `workers` are further processes,
+    which only predict; `command` starts one of them, see `Workers`.
     """
     os.umask(0o077)
     _allow_files()
@@ -456,13 +421,7 @@ def _config(app: Any, door: FrontDoor, grace: int) -> uvicorn.Config:
 
 
 def bind(listening: socket.socket, address: str, port: int, sleep: Callable[[float], None] = time.sleep) -> None:
-    """Take an address; wait a little for it, because processes of a server that was killed may still end.
-
-    Raises
-    ------
-    ParameterError
-        If another program uses it.
-    """
+    """Take an address; wait a little for it, because processes of a server that was killed may still end."""
     for attempt in range(PORT_ATTEMPTS):
         try:
             listening.bind((address, port))

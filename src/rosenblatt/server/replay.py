@@ -57,17 +57,7 @@ def answer_to(version: int, outcome: FoldOutcome) -> bytes:
 
 
 class History:
-    """The versions of one model.
-
-    Parameters
-    ----------
-    journal : Journal
-        A connection; one that only reads suffices.
-    folder : path
-        Where snapshots are.
-    name : str
-        The name of the model.
-    """
+    """The versions of one model."""
 
     def __init__(self, journal: Journal, folder: Path, name: str) -> None:
         self.journal, self.folder, self.name = journal, folder, name
@@ -111,10 +101,7 @@ class History:
     def start(self, *, grows: bool = False) -> Replayed:
         """Return the model at its newest version, every digest on the way compared.
 
-        Raises
-        ------
-        ReplayError
-            If a state differs from the one that was served; it names the first event where this is known.
+        If a state differs from the one that was served, `ReplayError` names the first event where this is known.
         """
         snapshots = self.journal.snapshots(self.number)
         replica, outcomes = self._replayed(self.newest, snapshots)

@@ -35,17 +35,7 @@ class FoldOutcome:
 
 
 class Replica:
-    """A learner whose online model goes on in place.
-
-    Parameters
-    ----------
-    learner : OnlineLearning or StreamedLearner
-        A trained learner that nobody else uses.
-    version : int
-        The number of the last event in it.
-    online : OnlineModel or None
-        What it is to learn and predict with; None: its own.
-    """
+    """A trained learner that nobody else uses, whose online model goes on in place."""
 
     def __init__(self, learner: Any, version: int, online: OnlineModel | None = None) -> None:
         self.learner, self.version = learner, version

@@ -42,13 +42,7 @@ NUMBERS = {float, int}
 
 
 class PlainRows:
-    """Reads objects of numbers by name, where a model takes nothing else.
-
-    Parameters
-    ----------
-    preparation : Preparation
-        That of the model.
-    """
+    """Reads objects of numbers by name, where a model takes nothing else."""
 
     def __init__(self, preparation: Preparation) -> None:
         self._preparation = preparation
@@ -176,13 +170,7 @@ class EventTally:
 
 
 def read_learner(path: str) -> tuple[StoredModel, Any]:
-    """Return a model file and its learner, if it is one that can be served.
-
-    Raises
-    ------
-    ParameterError
-        If the learner cannot learn row by row for ever.
-    """
+    """Return a model file and its learner; raise `ParameterError` if it cannot learn row by row for ever."""
     stored = open_model(path)
     if stored.calibration is not None:
         raise ParameterError(
@@ -216,24 +204,10 @@ def read_learner(path: str) -> tuple[StoredModel, Any]:
 
 
 class ServedModel:
-    """A model under a name.
+    """A model under a name, with its number in the journal.
 
-    Parameters
-    ----------
-    name : str
-        What it is called.
-    number : int
-        Its number in the journal.
-    stored : StoredModel
-        Any file of the model: for its preparation and the name of its learner.
-    replica : Replica
-        The learner and its version.
-    counts : Counts
-        What was learned before.
-    base : int
-        The oldest version.
-    grows : bool
-        Whether labels that it does not know become classes.
+    `stored` is any file of the model: for its preparation and the name of its learner. `counts` are of what was
+    learned before, and `base` is the oldest version. With `grows`, labels that it does not know become classes.
     """
 
     def __init__(

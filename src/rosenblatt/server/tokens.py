@@ -38,26 +38,14 @@ DAY_SECONDS = 86_400.0
 
 
 class Token(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A token without its secret.
+    """A token without its secret."""
 
-    Attributes
-    ----------
-    id : str
-        Eight characters by which people name it.
-    name : str
-        What it is for.
-    sha256 : str
-        The hash of its secret, in hexadecimal digits.
-    scopes : dict
-        The scopes for each model by its name; the name ``*`` stands for every model.
-    created, expires : float or None
-        Seconds since 1970; a token without `expires` does not expire.
-    """
-
-    id: str
-    name: str
-    sha256: str
+    id: str  # eight characters by which people name it
+    name: str  # what it is for
+    sha256: str  # the hash of its secret, in hexadecimal digits
+    # the scopes for each model by its name; the name ``*`` stands for every model
     scopes: dict[str, tuple[str, ...]]
+    # created, expires: seconds since 1970; a token without `expires` does not expire
     created: float
     expires: float | None = None
 
@@ -80,12 +68,7 @@ class _Stored(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def read_grants(words: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Return the scopes for each model.
-
-    Parameters
-    ----------
-    words : iterable of str
-        Scopes for every model, such as ``predict``, or for one, such as ``learn:spam``.
+    """Return the scopes for each model, from words such as ``predict`` for every model, or ``learn:spam`` for one.
 
     Examples
     --------
@@ -113,28 +96,14 @@ def hash_of(secret: str) -> str:
 
 
 class TokenFile:
-    """The tokens of a data folder.
-
-    Parameters
-    ----------
-    folder : path
-        The data folder of the server.
-    clock : callable
-        Returns the time in seconds since 1970.
-    """
+    """The tokens of a data folder."""
 
     def __init__(self, folder: str | os.PathLike[str], clock: Callable[[], float] = time.time) -> None:
         self.path = Path(folder) / FILE
         self.clock = clock
 
     def read(self) -> list[Token]:
-        """Return all tokens; none if there is no file.
-
-        Raises
-        ------
-        StorageError
-            The file is damaged, or others may write to it.
-        """
+        """Return all tokens; none if there is no file. It may not be damaged, and nobody else may write to it."""
         try:
             descriptor = open_private(self.path)
         except FileNotFoundError:
@@ -158,17 +127,7 @@ class TokenFile:
     def create(
         self, name: str, scopes: Mapping[str, tuple[str, ...]], days: float | None = None
     ) -> tuple[Token, str]:
-        """Make a token, and return it with its secret, which is stored nowhere.
-
-        Parameters
-        ----------
-        name : str
-            What it is for.
-        scopes : mapping
-            The scopes for each model; see `read_grants`.
-        days : float or None
-            How long it lasts; None does not end it.
-        """
+        """Make a token, by default one for ever, and return it with its secret, which is stored nowhere."""
         if not 0 < len(name) <= LONGEST_NAME:
             raise ParameterError(f"the name of a token has from 1 to {LONGEST_NAME} characters.")
         secret = PREFIX + secrets.token_urlsafe(32)
@@ -207,17 +166,7 @@ class TokenFile:
 
 
 class TokenWatch:
-    """The tokens as the server sees them: read again when the file changes.
-
-    Parameters
-    ----------
-    file : TokenFile
-        The tokens.
-    every : float
-        Seconds between two looks at the file.
-    ticks : callable
-        Returns seconds that only grow.
-    """
+    """The tokens as the server sees them: read again when the file changes; looks are `every` seconds apart."""
 
     def __init__(
         self, file: TokenFile, *, every: float = 1.0, ticks: Callable[[], float] = time.monotonic

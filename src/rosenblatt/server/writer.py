@@ -45,21 +45,13 @@ class Work:
 
 @dataclass(eq=False)
 class Learn(Work):
-    """Rows to learn, or the features of a remembered prediction.
+    """Rows to learn, or the features of a remembered prediction."""
 
-    Attributes
-    ----------
-    rows : Features or list of mappings
-        As the learner sees them, or by name where names grow.
-    labels, weights
-        Of the rows.
-    key, digest : bytes
-        What tells this request from others, and its body from other bodies.
-    """
-
-    rows: Any
+    rows: Any  # as the learner sees them, or by name where names grow
+    # labels, weights: of the rows
     labels: Sequence[Any]
     weights: Sequence[float] | None
+    # key, digest: what tells this request from others, and its body from other bodies
     key: bytes
     digest: bytes
     seq: int = 0
@@ -85,14 +77,8 @@ class Special(Work):
 class Writer:
     """A thread with the only connection that writes.
 
-    Parameters
-    ----------
-    journal : Journal
-        That connection.
-    failed : callable
-        Is called once, with the reason, when the journal can no longer be trusted with anything.
-    settled : callable
-        Is called after each batch with the models that changed.
+    `failed` gets the reason, once, when the journal can no longer be trusted with anything; `settled` gets the
+    models that changed after each batch.
     """
 
     def __init__(
