@@ -378,8 +378,8 @@ The command line and HTTP say the same as Python where None stands; … stands f
 the document has besides the words of the command line.
 """
 OF_REQUESTS = {
-    status: (messages.RequestError.of(status, "No. Set " + Remedy("grow", True) + "."), code)
-    for status, code in messages.CODES.items()
+    status: (messages.RequestError(status, "No. Set " + Remedy("grow", True) + "."), code)
+    for status, (code, _) in messages.KINDS.items()
 }
 
 

@@ -168,7 +168,7 @@ def test_a_body_cut_off_is_not_answered_by_the_application():
 
 
 def test_a_problem_of_the_application_is_told():
-    answer = ask(Guard(Echo(RequestError(422, "Bad row", "No.", row=3, column="age")), RULES))
+    answer = ask(Guard(Echo(RequestError(422, "No.", title="Bad row", row=3, column="age")), RULES))
     assert answer.problem == {
         "type": "about:blank",
         "title": "Bad row",
@@ -178,7 +178,7 @@ def test_a_problem_of_the_application_is_told():
         "row": 3,
         "column": "age",
     }
-    late = ask(Guard(Echo(RequestError(503, "Full", "Wait.", retry_after=7)), RULES))
+    late = ask(Guard(Echo(RequestError(503, "Wait.", title="Full", retry_after=7)), RULES))
     assert late.headers["retry-after"] == ["7"]
 
 

@@ -85,7 +85,7 @@ class Administration:
                 self._held.popitem(last=False)
         if version < model.base:
             del self._held[name, version]
-            raise RequestError.of(410, f"Version {version} of {name} is no longer kept.")
+            raise RequestError(410, f"Version {version} of {name} is no longer kept.")
         return held
 
     async def export(self, name: str, version: int | None) -> bytes:
@@ -113,7 +113,7 @@ class Administration:
         for _ in range(MAX_ATTEMPTS):
             with suppress(FileNotFoundError):  # a snapshot was removed meanwhile
                 return await asyncio.to_thread(asked)
-        raise RequestError.of(503, "The journal is being shortened. Try again.", retry_after=1.0)
+        raise RequestError(503, "The journal is being shortened. Try again.", retry_after=1.0)
 
     # Changes: each is done by the writer, between two batches
 
@@ -163,7 +163,7 @@ class Administration:
                 if not error.full:
                     raise
                 log.warning("Traces of erased rows are still in the journal: %s", error)
-                raise RequestError.of(
+                raise RequestError(
                     503, "The rows are erased, and the model is made again without them. But the files of the "
                     "journal still hold traces of them, because the disk is full, or others read the journal for "
                     "too long. Send the request again.", retry_after=10.0
@@ -266,17 +266,17 @@ def find_rows(history: History, request: EraseRequest) -> Rows:
     for each in request.versions:
         before = rows.get(each.version, set())
         if each.rows is not None and not each.rows:
-            raise RequestError.of(
+            raise RequestError(
                 422, f"rows of version {each.version} is empty. Name rows from 0, or leave rows out to name all."
             )
         rows[each.version] = None if each.rows is None or before is None else before.union(each.rows)
     for text in request.keys:
         found = history.journal.key(history.number, read_key(text, "The key", 422))
         if found is None:
-            raise RequestError.of(404, f"No example was sent with the key {text}, or it is no longer kept.")
+            raise RequestError(404, f"No example was sent with the key {text}, or it is no longer kept.")
         rows[found.seq] = None
     if not rows:
-        raise RequestError.of(422, "Nothing is named. Send versions, or keys, of the examples to forget.")
+        raise RequestError(422, "Nothing is named. Send versions, or keys, of the examples to forget.")
     for seq, some in rows.items():
         _require(history, seq, some)
     return rows
@@ -284,7 +284,7 @@ def find_rows(history: History, request: EraseRequest) -> Rows:
 
 def _require(history: History, seq: int, rows: set[int] | None) -> None:
     if 0 < seq <= history.base:
-        raise RequestError.of(
+        raise RequestError(
             410,
             f"Event {seq} of {history.name} was folded into version {history.base} and cannot be taken out of it. "
             "Train the model again without it.",
@@ -292,9 +292,9 @@ def _require(history: History, seq: int, rows: set[int] | None) -> None:
     event = history.journal.event(history.number, seq)
     learned = None if event is None else decode_event(event.body)
     if not isinstance(learned, LearnEvent):
-        raise RequestError.of(404, f"Version {seq} of {history.name} learned no rows.")
+        raise RequestError(404, f"Version {seq} of {history.name} learned no rows.")
     if rows and not all(0 <= row < learned.rows.n_rows for row in rows):
-        raise RequestError.of(422, f"Version {seq} has {learned.rows.n_rows} rows, counted from 0.")
+        raise RequestError(422, f"Version {seq} has {learned.rows.n_rows} rows, counted from 0.")
 
 
 def empty_events(history: History, rows: Rows) -> tuple[dict[int, bytes], int]:

@@ -108,7 +108,7 @@ async def events(host: Host, asked: Asked) -> messages.EventsAnswer:
     model = host.model(asked.name)
     wanted = asked.query.get("last", "20")
     if not wanted.isascii() or not wanted.isdigit() or len(wanted) > 3 or not 1 <= int(wanted) <= MOST_EVENTS:
-        raise RequestError.of(422, f"last must be a number from 1 to {MOST_EVENTS}.")
+        raise RequestError(422, f"last must be a number from 1 to {MOST_EVENTS}.")
     newest = model.version
     found = []
     for some in host.reader.events(model.number, max(model.base, newest - int(wanted)), newest):
@@ -149,7 +149,7 @@ def _version(asked: Asked) -> int | None:
     if text is None:
         return None
     if not text.isascii() or not text.isdigit() or len(text) > 18:
-        raise RequestError.of(422, f"version must be a whole number, not {text[:40]!r}.")
+        raise RequestError(422, f"version must be a whole number, not {text[:40]!r}.")
     return int(text)
 
 
@@ -162,7 +162,7 @@ async def readyz(host: Host, asked: Asked) -> messages.HealthAnswer:
     """Say whether examples can be learned."""
     reason = host.ready()
     if reason is not None:
-        raise RequestError.of(503, f"Nothing can be learned: {reason}")
+        raise RequestError(503, f"Nothing can be learned: {reason}")
     return messages.HealthAnswer("ready")
 
 
@@ -247,7 +247,7 @@ async def told(request: Request, problem: Any) -> Response:
 async def damaged(request: Request, error: Any) -> Response:
     """Return the problem of what cannot be read; the details are for the log."""
     log.error("A request could not be answered: %s", error)
-    problem = RequestError.of(503, "What this call needs cannot be read, and the log of the server says why.")
+    problem = RequestError(503, "What this call needs cannot be read, and the log of the server says why.")
     return problem_response(problem, request.scope["path"])
 
 
@@ -261,9 +261,9 @@ async def unrouted(request: Request, error: Any) -> Response:
     """Return the problem of a path or a method that there is not."""
     allowed = {name: value for name, value in (error.headers or {}).items() if name.lower() == "allow"}
     if error.status_code == 405:
-        problem = RequestError.of(405, f"This path takes {allowed.get('Allow', 'another method')}.")
+        problem = RequestError(405, f"This path takes {allowed.get('Allow', 'another method')}.")
     else:
-        problem = RequestError.of(404, "There is nothing at this path. /docs lists the calls.")
+        problem = RequestError(404, "There is nothing at this path. /docs lists the calls.")
     answer = problem_response(problem, request.scope["path"])
     answer.headers.update(allowed)
     return answer

@@ -118,9 +118,7 @@ class GuardedConnection(H11Protocol):  # type: ignore[misc, unused-ignore]
 
     def send_400_response(self, msg: str) -> None:
         """Answer what is not HTTP, or has too long headers."""
-        self._refuse(
-            RequestError.of(400, f"This is not HTTP/1.1, or its headers exceed {MOST_HEADER_BYTES} bytes.")
-        )
+        self._refuse(RequestError(400, f"This is not HTTP/1.1, or its headers exceed {MOST_HEADER_BYTES} bytes."))
 
     def _owes(self) -> tuple[str, Any] | None:
         """Return what the client owes, and for which request; None if the server has work to do for it."""
@@ -169,11 +167,7 @@ class GuardedConnection(H11Protocol):  # type: ignore[misc, unused-ignore]
         elif self.transport.is_closing():
             return
         elif kind == HEADERS:
-            self._refuse(
-                RequestError(
-                    408, "Too slow", f"The headers did not arrive within {self.header_seconds:g} seconds."
-                )
-            )
+            self._refuse(RequestError(408, f"The headers did not arrive within {self.header_seconds:g} seconds."))
         else:
             self.transport.close()
 
@@ -202,7 +196,9 @@ def longest_waiting(connections: Any) -> GuardedConnection | None:
 
 
 def _too_many() -> RequestError:
-    return RequestError(503, "Too many connections", "The server has as many as it takes. Retry.", retry_after=1)
+    return RequestError(
+        503, "The server has as many as it takes. Retry.", title="Too many connections", retry_after=1
+    )
 
 
 def make_protocol(most_connections: int, header_seconds: float, body_seconds: float) -> type[GuardedConnection]:

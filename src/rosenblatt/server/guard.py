@@ -239,7 +239,6 @@ class Guard:
             if wait:
                 raise RequestError(
                     429,
-                    "Too many requests",
                     f"This caller may send {self.rate.rate:g} requests a second. Wait, or send more rows at once.",
                     retry_after=wait,
                 )
@@ -253,7 +252,6 @@ class Guard:
         if host not in self.rules.hosts:
             raise RequestError(
                 421,
-                "Unknown host",
                 "This server is not called by the name in the header Host. Use the address it printed, or start "
                 "it with " + Remedy("names") + " and the name people use.",
             )
@@ -261,8 +259,8 @@ class Guard:
         if origin is not None and origin.lower() not in self.rules.origins:
             raise RequestError(
                 403,
-                "Foreign origin",
                 "Pages of other sites may not call this server. Call it from a program, which sends no Origin.",
+                title="Foreign origin",
             )
         return self._authorised(scope["method"], headers, note)
 
@@ -275,7 +273,6 @@ class Guard:
         if token is None:
             raise RequestError(
                 401,
-                "No valid token",
                 "This server needs a token that is known and has not expired, as `Authorization: Bearer TOKEN`. "
                 "`rosenblatt token create` makes one.",
             )
@@ -286,20 +283,16 @@ class Guard:
             )
             if not allowed:
                 need = "any scope" if access.scope == HOLDER else f"the scope {access.scope}"
-                raise RequestError(
-                    403, "Not allowed", f"The token does not have {need} for this model. Use one that has it."
-                )
+                raise RequestError(403, f"The token does not have {need} for this model. Use one that has it.")
         return token
 
     async def _read(self, headers: dict[bytes, bytes], receive: Any, note: RequestNote) -> bytes:
         """Return the body, of which never more than the limit is held."""
         kind = headers.get(b"content-type", b"")
         if kind != JSON and not _is_json(kind):
-            raise RequestError(
-                415, "Not JSON", "Send JSON in UTF-8, with the header `Content-Type: application/json`."
-            )
+            raise RequestError(415, "Send JSON in UTF-8, with the header `Content-Type: application/json`.")
         if headers.get(b"content-encoding", b"identity").lower() != b"identity":
-            raise RequestError(415, "Compressed body", "Send the body as it is, without Content-Encoding.")
+            raise RequestError(415, "Send the body as it is, without Content-Encoding.", title="Compressed body")
         most = self.rules.body_bytes
         length = headers.get(b"content-length", b"0")
         if not length.isdigit() or int(length) > most:
@@ -313,7 +306,7 @@ class Guard:
             return b"".join(parts)
         except TimeoutError:
             raise RequestError(
-                408, "Too slow", f"The body did not arrive within {self.rules.body_seconds:g} seconds."
+                408, f"The body did not arrive within {self.rules.body_seconds:g} seconds."
             ) from None
 
 
@@ -372,7 +365,7 @@ async def refuse(problem: RequestError, send: Any, note: RequestNote | None = No
 def _part(message: Any, most: int, note: RequestNote) -> tuple[bytes, bool]:
     """Return a part of a body, and whether there is more of it."""
     if message["type"] == "http.disconnect":
-        raise RequestError(400, "Body cut off", "The connection ended before the body did.")
+        raise RequestError(400, "The connection ended before the body did.", title="Body cut off")
     part = message.get("body", b"")
     note.received += len(part)
     if note.received > most:
@@ -388,7 +381,7 @@ def _is_json(kind: bytes) -> bool:
 
 def _too_large(most: int) -> RequestError:
     return RequestError(
-        413, "Body too large", f"A body may have {most} bytes. Send fewer rows at once.", limit=most
+        413, f"A body may have {most} bytes. Send fewer rows at once.", title="Body too large", limit=most
     )
 
 
@@ -401,7 +394,10 @@ def _headers(scope: Any) -> dict[bytes, bytes]:
         found[name] = found[name] + b", " + value if name in found else value
     if size > MOST_HEADER_BYTES:  # h11 counts only headers that arrive in several parts
         raise RequestError(
-            400, "Headers too long", f"The headers exceed {MOST_HEADER_BYTES} bytes.", limit=MOST_HEADER_BYTES
+            400,
+            f"The headers exceed {MOST_HEADER_BYTES} bytes.",
+            title="Headers too long",
+            limit=MOST_HEADER_BYTES,
         )
     return found
 

@@ -286,12 +286,12 @@ class Host(PredictingHost):
         """Learn rows; return the answer once they are on disk."""
         model = self.model(name)
         if key is None:
-            raise RequestError.of(
+            raise RequestError(
                 400, f"The header Idempotency-Key is missing. Send a new key, such as the UUID {new_id()}."
             )
         number = read_key(key, "The Idempotency-Key", 400)
         if len(request.labels) != len(request.rows):
-            raise RequestError.of(422, f"There are {len(request.rows)} rows, but {len(request.labels)} labels.")
+            raise RequestError(422, f"There are {len(request.rows)} rows, but {len(request.labels)} labels.")
         _require_weights(request)
         rows: Any = request.rows
         if not (model.names_grow and rows and all(isinstance(row, dict) for row in rows)):
@@ -304,15 +304,11 @@ class Host(PredictingHost):
     ) -> bytes:
         flight = model.number, key
         if flight in self._in_flight:
-            raise RequestError.of(
-                409, "A request with this key is under way. Wait for its answer.", retry_after=1.0
-            )
+            raise RequestError(409, "A request with this key is under way. Wait for its answer.", retry_after=1.0)
         is_old = tells_time(key) and time_of(key) < time.time() - KEYS_KEPT
         if is_old and self.reader.key(model.number, key) is None:
             days = int(KEYS_KEPT // 86_400)
-            raise RequestError.of(
-                410, f"This key is older than the {days} days that keys are kept. Use a new key."
-            )
+            raise RequestError(410, f"This key is older than the {days} days that keys are kept. Use a new key.")
         self._in_flight.add(flight)
         try:
             answer = await self._written(lambda done: Learn(model, done, rows, labels, weights, key, digest))
@@ -379,9 +375,9 @@ def _require_weights(request: LearnRequest) -> None:
     if weights is None:
         return
     if len(weights) != len(request.rows):
-        raise RequestError.of(422, f"There are {len(request.rows)} rows, but {len(weights)} weights.")
+        raise RequestError(422, f"There are {len(request.rows)} rows, but {len(weights)} weights.")
     for row, weight in enumerate(weights):
         if not 0.0 <= weight < float("inf"):
-            raise RequestError.of(
+            raise RequestError(
                 422, f"The weight of row {row} is {weight}, but must be finite and not negative.", row=row
             )

@@ -159,16 +159,16 @@ def rows_of(request: InferRequest, columns: Sequence[str] | None) -> list[Any]:
     """
     inputs = request.inputs
     if not inputs:
-        raise RequestError.of(422, "inputs is empty. Send a tensor for each column, or one matrix.")
+        raise RequestError(422, "inputs is empty. Send a tensor for each column, or one matrix.")
     if columns is None and len(inputs) == 1:
         return _matrix(inputs[0])
     names = [each.name for each in inputs]
     if len(set(names)) < len(names):
-        raise RequestError.of(422, "Two inputs have the same name. Send one tensor for each column.")
+        raise RequestError(422, "Two inputs have the same name. Send one tensor for each column.")
     lists = [_column(each) for each in inputs]
     lengths = {len(each) for each in lists}
     if len(lengths) > 1:
-        raise RequestError.of(
+        raise RequestError(
             422, "The inputs have different numbers of rows. Send as many elements for each column."
         )
     return [dict(zip(names, values, strict=True)) for values in zip(*lists, strict=True)]
@@ -202,14 +202,14 @@ def _elements(tensor: InferTensor, count: int) -> list[Element]:
         else:
             values.append(each)
     if len(values) != count:
-        raise RequestError.of(
+        raise RequestError(
             422, f"The input {tensor.name!r} has {len(values)} elements, but its shape has {count}.",
             column=tensor.name,
         )  # fmt: skip
     fits = _fits(tensor.datatype)
     for number, value in enumerate(values):
         if not isinstance(value, fits) or (isinstance(value, bool) and tensor.datatype != "BOOL"):
-            raise RequestError.of(
+            raise RequestError(
                 422, f"The input {tensor.name!r} is of type {tensor.datatype}, but element {number} is not.",
                 row=number, column=tensor.name,
             )  # fmt: skip
@@ -225,7 +225,7 @@ def _fits(datatype: str) -> Any:
 
 
 def _misshapen(tensor: InferTensor, shape: str) -> RequestError:
-    return RequestError.of(
+    return RequestError(
         422, f"The input {tensor.name!r} has the shape {tensor.shape}, but must have {shape}.", column=tensor.name
     )
 
@@ -249,9 +249,7 @@ def answer_of(name: str, request: InferRequest, found: PredictAnswer) -> InferAn
     wanted = [each.name for each in request.outputs] if request.outputs else list(outputs)
     for name_of_output in wanted:
         if name_of_output not in outputs:
-            raise RequestError.of(
-                422, f"There is no output {name_of_output[:64]!r}. Ask for {LABEL!r} or {SCORE!r}."
-            )
+            raise RequestError(422, f"There is no output {name_of_output[:64]!r}. Ask for {LABEL!r} or {SCORE!r}.")
     return InferAnswer(
         model_name=name,
         model_version=str(found.version),
@@ -298,7 +296,7 @@ async def server_ready(host: Host, asked: Asked) -> ReadyAnswer:
     """Say whether examples can be learned."""
     reason = host.ready()
     if reason is not None:
-        raise RequestError.of(503, f"Nothing can be learned: {reason}")
+        raise RequestError(503, f"Nothing can be learned: {reason}")
     return ReadyAnswer(True)
 
 
@@ -338,7 +336,7 @@ async def _version(host: Host, asked: Asked) -> int | None:
     if text is None:
         return None
     if not text.isascii() or not text.isdigit() or len(text) > MOST_DIGITS:
-        raise RequestError.of(422, f"A version is a whole number, not {text[:40]!r}.")
+        raise RequestError(422, f"A version is a whole number, not {text[:40]!r}.")
     if int(text) != host.model(asked.name).version:
         await host.administration.replica_at(asked.name, int(text))
     return int(text)

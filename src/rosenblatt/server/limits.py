@@ -43,20 +43,20 @@ class RequestLimits:
         rows = getattr(message, "rows", None)
         if rows is not None:
             if len(rows) > self.rows:
-                raise RequestError.of(
+                raise RequestError(
                     413, f"There are {len(rows)} rows, but a request may have {self.rows}. Send several requests.",
                     limit=self.rows,
                 )  # fmt: skip
             for number, row in enumerate(rows):
                 if len(row) > self.features and not isinstance(row, str):
-                    raise RequestError.of(
+                    raise RequestError(
                         422, f"Row {number} has {len(row)} values, but a row may have {self.features}.",
                         row=number, limit=self.features,
                     )  # fmt: skip
         one = getattr(message, "label", None)
         for number, label in enumerate(getattr(message, "labels", (one,))):
             if isinstance(label, str) and len(label) > LONGEST_LABEL:
-                raise RequestError.of(
+                raise RequestError(
                     422, f"The label of row {number} has {len(label)} characters, but a label may have "
                     f"{LONGEST_LABEL}.", row=number, limit=LONGEST_LABEL,
                 )  # fmt: skip
@@ -79,15 +79,15 @@ def read_message(decoder: msgspec.json.Decoder[Any], body: bytes) -> Any:
     except msgspec.ValidationError as error:
         raise _misfit(str(error), body) from error
     except RecursionError as error:
-        raise RequestError.of(422, "The body is nested too deeply. A row holds plain values only.") from error
+        raise RequestError(422, "The body is nested too deeply. A row holds plain values only.") from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise RequestError.of(400, f"The body is not JSON in UTF-8: {error}.") from error
+        raise RequestError(400, f"The body is not JSON in UTF-8: {error}.") from error
 
 
 def _misfit(error: str, body: bytes) -> RequestError:
     found = PLACE.search(error)
     if found is None:
-        return RequestError.of(422, f"The body is not what this call takes: {error.replace('`', '')}.")
+        return RequestError(422, f"The body is not what this call takes: {error.replace('`', '')}.")
     what = error[: found.start()].replace("`", "")
     row, inner = int(found[2]), found[3]
     column: str | int | None = None
@@ -97,9 +97,7 @@ def _misfit(error: str, body: bytes) -> RequestError:
         column = int(inner)
     where = f"Row {row}" + (f", column {column!r}" if column is not None else "")
     place = {"row": row} if column is None else {"row": row, "column": column}
-    return RequestError.of(
-        422, f"{where}: {what}. Rows hold finite numbers, texts, true, false and null.", **place
-    )
+    return RequestError(422, f"{where}: {what}. Rows hold finite numbers, texts, true, false and null.", **place)
 
 
 def _column(body: bytes, row: int) -> str | None:

@@ -56,41 +56,23 @@ __all__ = [
 
 PROBLEM_TYPE = b"application/problem+json"
 
-TITLES = {
-    400: "The request is incomplete",
-    401: "No valid token",
-    403: "Not allowed",
-    404: "Not found",
-    405: "Another method",
-    408: "Too slow",
-    409: "Not now",
-    410: "Gone",
-    413: "Too large",
-    415: "Not JSON",
-    421: "Unknown host",
-    422: "The request cannot be used",
-    429: "Too many requests",
-    503: "Not available now",
+KINDS = {
+    400: ("bad-request", "The request is incomplete"),
+    401: ("no-token", "No valid token"),
+    403: ("forbidden", "Not allowed"),
+    404: ("not-found", "Not found"),
+    405: ("method", "Another method"),
+    408: ("too-slow", "Too slow"),
+    409: ("conflict", "Not now"),
+    410: ("gone", "Gone"),
+    413: ("too-large", "Too large"),
+    415: ("not-json", "Not JSON"),
+    421: ("unknown-host", "Unknown host"),
+    422: ("unusable", "The request cannot be used"),
+    429: ("too-many", "Too many requests"),
+    503: ("unavailable", "Not available now"),
 }
-
-
-CODES = {
-    400: "bad-request",
-    401: "no-token",
-    403: "forbidden",
-    404: "not-found",
-    405: "method",
-    408: "too-slow",
-    409: "conflict",
-    410: "gone",
-    413: "too-large",
-    415: "not-json",
-    421: "unknown-host",
-    422: "unusable",
-    429: "too-many",
-    503: "unavailable",
-}
-"""The code of a problem that no error of the library caused."""
+"""The code and the title of a problem that has none of its own."""
 MAX_TOLD_CHARACTERS = 400
 """Characters of the message of a library error: it may quote a value."""
 
@@ -129,27 +111,19 @@ class RequestError(RosenblattError):
     def __init__(
         self,
         status: int,
-        title: str,
         detail: str,
         *,
+        title: str | None = None,
         code: str | None = None,
         retry_after: float | None = None,
         **where: Any,
     ) -> None:
-        code = code or CODES.get(status, "refused")
+        usual_code, usual_title = KINDS[status]
         place = {name: where.get(name) for name in ("row", "column", "parameter")}
-        super().__init__(detail, code=code, **place)
-        self.status, self.title, self.detail = status, title, in_calls(detail)
+        super().__init__(detail, code=code or usual_code, **place)
+        self.status, self.title, self.detail = status, title or usual_title, in_calls(detail)
         self.retry_after, self.where = retry_after, where
         self.given: tuple[Remedy, ...] = ()
-
-    @classmethod
-    def of(
-        cls, status: int, detail: str, *, code: str | None = None, retry_after: float | None = None, **where: Any
-    ) -> RequestError:
-        """Return a problem with the usual title of its status."""
-        title = TITLES.get(status, "Refused")
-        return cls(status, title, detail, code=code, retry_after=retry_after, **where)
 
     @classmethod
     def by(cls, error: RosenblattError, **where: Any) -> RequestError:
@@ -164,7 +138,7 @@ class RequestError(RosenblattError):
             where = {"row": error.row} | ({} if error.column is None else {"column": error.column})
         if error.parameter is not None:
             where["parameter"] = error.parameter
-        problem = cls.of(422, text, code=error.code, **where)
+        problem = cls(422, text, code=error.code, **where)
         problem.given = error.remedies
         if len(problem.detail) > MAX_TOLD_CHARACTERS:
             problem.detail = f"{problem.detail[:MAX_TOLD_CHARACTERS]} …"
@@ -462,7 +436,7 @@ def read_key(text: str, what: str, status: int) -> bytes:
     if _read(text) is not None:
         return read_id(text, what, status)
     if not 0 < len(text) <= LONGEST_KEY or not all("!" <= each <= "~" for each in text):
-        raise RequestError.of(
+        raise RequestError(
             status, f"{what} must have 1 to {LONGEST_KEY} visible characters of ASCII, without spaces. A new UUID "
             f"of version 7 is best, such as {new_id()}."
         )  # fmt: skip
@@ -473,11 +447,11 @@ def read_id(text: str, what: str, status: int) -> bytes:
     """Return a UUID of version 7 as bytes; see `read_key`."""
     key = _read(text)
     if key is None:
-        raise RequestError.of(
+        raise RequestError(
             status, f"{what} {text[:60]!r} is not a UUID of version 7. Send one, such as {new_id()}."
         )
     if time_of(key.bytes) > time.time() + MAX_SECONDS_AHEAD:
-        raise RequestError.of(
+        raise RequestError(
             status, f"{what} {text} is from the future. Set the clock of the client, or of the server."
         )
     return key.bytes

@@ -9,16 +9,17 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from html import escape
 from importlib.resources import files
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
 from rosenblatt._version import __version__
+from rosenblatt.server.application import Call
 
-__all__ = ["DescribedCall", "ProblemDocument", "calls_page", "live_page", "openapi_document", "page_policy"]
+__all__ = ["ProblemDocument", "calls_page", "live_page", "openapi_document", "page_policy"]
 
 NAME = {
     "name": "name",
@@ -90,39 +91,7 @@ class ProblemDocument(msgspec.Struct, kw_only=True, omit_defaults=True, rename={
     remedies: list[RemedyDocument] | None = None
 
 
-class DescribedCall(Protocol):
-    """What the document needs of a call."""
-
-    @property
-    def method(self) -> str:
-        """The HTTP method."""
-
-    @property
-    def path(self) -> str:
-        """The path, with names in braces."""
-
-    @property
-    def scope(self) -> str | None:
-        """The scope it needs, or None."""
-
-    @property
-    def request(self) -> Any:
-        """The type of its body, or None."""
-
-    @property
-    def answer(self) -> Any:
-        """The type of its answer; bytes for a file."""
-
-    @property
-    def handler(self) -> Callable[..., Any]:
-        """The function that answers; its name and docstring are those of the call."""
-
-    @property
-    def query(self) -> Sequence[Mapping[str, Any]]:
-        """The query parameters, as OpenAPI writes them."""
-
-
-def openapi_document(calls: Iterable[DescribedCall]) -> dict[str, Any]:
+def openapi_document(calls: Iterable[Call]) -> dict[str, Any]:
     """Return the document, with the calls in their order."""
     calls = list(calls)
     types = [each for call in calls for each in (call.request, call.answer) if each not in (None, bytes)]
@@ -156,7 +125,7 @@ def openapi_document(calls: Iterable[DescribedCall]) -> dict[str, Any]:
     }
 
 
-def _operation(call: DescribedCall, named: Mapping[Any, Any]) -> dict[str, Any]:
+def _operation(call: Call, named: Mapping[Any, Any]) -> dict[str, Any]:
     words = (call.handler.__doc__ or "").strip().partition("\n\n")
     parameters: list[Mapping[str, Any]] = [each for each in (NAME, VERSION) if f"{{{each['name']}}}" in call.path]
     if call.path.endswith("/learn"):
@@ -185,7 +154,7 @@ def _content(kind: Any, named: Mapping[Any, Any]) -> dict[str, Any]:
     return {"application/json": {"schema": named[kind]}}
 
 
-def _statuses(call: DescribedCall) -> list[int]:
+def _statuses(call: Call) -> list[int]:
     found = {*ALWAYS}
     if call.scope is not None:
         found |= {*GUARDED}

@@ -105,7 +105,7 @@ class PredictingHost(ABC):
         """Return the model with a name."""
         found = self.models.get(name)
         if found is None:
-            raise RequestError.of(404, f"There is no model {name[:64]!r}. GET /v1/models lists the models.")
+            raise RequestError(404, f"There is no model {name[:64]!r}. GET /v1/models lists the models.")
         return found
 
     async def predict(self, name: str, request: PredictRequest) -> PredictAnswer:
@@ -133,7 +133,7 @@ class PredictingHost(ABC):
         end = time.monotonic() + LONGEST_WAIT
         while model.version < version:
             if time.monotonic() > end:
-                raise RequestError.of(
+                raise RequestError(
                     409, f"{model.name} is at version {model.version}, not yet at {version}.", retry_after=1.0
                 )
             await asyncio.sleep(0.005)
@@ -142,7 +142,7 @@ class PredictingHost(ABC):
         """Return the weights behind the answer to a row of JSON, or to a remembered prediction."""
         model = self.model(name)
         if (row is None) == (number is None):
-            raise RequestError.of(422, "Send either row, a row as JSON, or id, that of a remembered prediction.")
+            raise RequestError(422, "Send either row, a row as JSON, or id, that of a remembered prediction.")
         with model.reading() as replica:
             if row is not None:
                 rows = [read_message(ROW, row.encode("utf-8", "replace"))]
@@ -165,8 +165,8 @@ class PredictingHost(ABC):
                 time_of(number) < time.time() - PREDICTIONS_KEPT
                 or number <= self.reader.models()[model.name].forgotten
             ):
-                raise RequestError.of(410, f"The prediction {text} is no longer kept.")
-            raise RequestError.of(404, f"There is no prediction {text}. Predict with remember: true first.")
+                raise RequestError(410, f"The prediction {text} is no longer kept.")
+            raise RequestError(404, f"There is no prediction {text}. Predict with remember: true first.")
         features: Features = msgspec.msgpack.decode(body, type=PackedRows).features()
         return features
 

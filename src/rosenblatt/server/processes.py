@@ -87,7 +87,7 @@ class Follower(PredictingHost):
         self, model: ServedModel, request: PredictRequest, answer: PredictAnswer, features: Any
     ) -> PredictAnswer:
         """Refuse: such requests are passed to the writer."""
-        raise RequestError.of(503, "This process only predicts. Try again.", retry_after=1.0)
+        raise RequestError(503, "This process only predicts. Try again.", retry_after=1.0)
 
     def _follow(self) -> None:
         seen = -1
@@ -189,9 +189,7 @@ async def passed_on(place: str, request: Request, body: bytes) -> Response:
     try:
         answer = await asyncio.wait_for(_exchange(place, request, body), LONGEST_EXCHANGE)
     except (OSError, TimeoutError, asyncio.IncompleteReadError, ValueError) as error:
-        raise RequestError.of(
-            503, "The process that writes does not answer. Try again.", retry_after=1.0
-        ) from error
+        raise RequestError(503, "The process that writes does not answer. Try again.", retry_after=1.0) from error
     request.scope["passed_on"] = True
     return answer
 

@@ -83,13 +83,13 @@ class History:
     def require(self, version: int) -> None:
         """Raise `RequestError` unless there is such a version."""
         if version > self.newest or version < 0:
-            raise RequestError.of(404, f"{self.name} has no version {version}; the newest is {self.newest}.")
+            raise RequestError(404, f"{self.name} has no version {version}; the newest is {self.newest}.")
         if version < self.base:
-            raise RequestError.of(
+            raise RequestError(
                 410, f"Version {version} of {self.name} was folded into version {self.base}, the oldest one kept."
             )
         if any(first <= version <= last for first, last in self.ended()):
-            raise RequestError.of(
+            raise RequestError(
                 410, f"Version {version} of {self.name} ended when rows it had learned were erased."
             )
 

@@ -248,7 +248,7 @@ class ServedModel:
     def features(self, rows: Sequence[Any], vocabulary: Vocabulary | None = None) -> Features:
         """Return rows as the learner sees them; raise `RequestError` if they are not rows of this model."""
         if not rows:
-            raise RequestError.of(422, "rows is empty. Send at least one row.")
+            raise RequestError(422, "rows is empty. Send at least one row.")
         try:
             return self._read(rows, vocabulary)
         except RosenblattError as error:
@@ -361,13 +361,13 @@ class ServedModel:
     def _require_few(self, names: Sequence[str]) -> None:
         for name in names:
             if len(name) > LONGEST_LABEL:
-                raise RequestError.of(
+                raise RequestError(
                     422, f"The name of a feature, {name[:40]!r}…, has {len(name)} characters, but the name of a "
                     f"new one may have {LONGEST_LABEL}.", limit=LONGEST_LABEL
                 )  # fmt: skip
         met, wait = self.tally.met(time.time())
         if names and met + self._accepted + len(names) > self._most_new_features:
-            raise RequestError.of(
+            raise RequestError(
                 429, f"These rows have {len(names)} features that the model has not met, and it met as many as "
                 "a day allows. Wait, or send rows with fewer new features.", retry_after=wait
             )  # fmt: skip
@@ -380,12 +380,12 @@ class ServedModel:
         kinds = set(self._known.values())
         if kinds and type(label) not in kinds:
             of = ", ".join(sorted(kind.__name__ for kind in kinds))
-            raise RequestError.of(
+            raise RequestError(
                 422, f"The label {label!r} is a {type(label).__name__}, but the classes of this model are of type "
                 f"{of}: {list_classes(self.published.online.classes)}. Send labels of that type.", label=label
             )  # fmt: skip
         if n_classes > max(self._most_classes, len(self._known)):
-            raise RequestError.of(
+            raise RequestError(
                 422, f"The label {label!r} would be a new class, but a model may have {self._most_classes}. Use a "
                 "label that it knows.", label=label, limit=self._most_classes
             )  # fmt: skip
@@ -396,7 +396,7 @@ class ServedModel:
                 way = "A model with " + Remedy("multiclass", "direct") + " can take new ones, with " + grow + "."
             known = list_classes(self.published.online.classes)
             told = f"The label {label!r} is not one of the classes {known}. " + way
-            raise RequestError.of(422, told, code="unknown-label", label=label)
+            raise RequestError(422, told, code="unknown-label", label=label)
 
     # Learning: called by the writer alone
 

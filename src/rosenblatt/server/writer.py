@@ -109,9 +109,9 @@ class Writer:
     def submit(self, work: Work) -> None:
         """Put a request into the queue; raise `RequestError` if it is full."""
         if self.broken is not None:
-            raise RequestError.of(503, f"Nothing can be learned any more: {FAILED}")
+            raise RequestError(503, f"Nothing can be learned any more: {FAILED}")
         if self._queue.qsize() >= MOST_WAITING:
-            raise RequestError.of(503, "Too many requests wait to be written. Try again later.", retry_after=1.0)
+            raise RequestError(503, "Too many requests wait to be written. Try again later.", retry_after=1.0)
         self._queue.put(work)
 
     def recent(self, model: ServedModel, seq: int) -> bytes | None:
@@ -175,7 +175,7 @@ class Writer:
     def carry_out(self, batch: list[Work]) -> None:
         """Take a batch through all steps."""
         if self.broken is not None:
-            self.refuse(batch, RequestError.of(503, f"Nothing can be learned any more: {FAILED}"))
+            self.refuse(batch, RequestError(503, f"Nothing can be learned any more: {FAILED}"))
             return
         if isinstance(batch[0], Special):
             self._act(batch[0])
@@ -215,9 +215,9 @@ class Writer:
         known = self.journal.key(model.number, work.key)
         if known is not None:
             if not known.digest:
-                raise RequestError.of(410, "The example with this key was erased.")
+                raise RequestError(410, "The example with this key was erased.")
             if known.digest != work.digest:
-                raise RequestError.of(422, "This Idempotency-Key was used for another body. Use a new key.")
+                raise RequestError(422, "This Idempotency-Key was used for another body. Use a new key.")
             work.answer = known.answer or self._recent[model.number, known.seq]
             work.repeats = True
             return
@@ -311,8 +311,8 @@ class Writer:
         """Acknowledge nothing any more: what is on disk is no longer known."""
         self.broken = reason
         self._failed(reason)
-        self.refuse(batch, RequestError.of(503, f"This was not acknowledged: {FAILED} Ask again after a restart."))
+        self.refuse(batch, RequestError(503, f"This was not acknowledged: {FAILED} Ask again after a restart."))
 
 
 def _full() -> RequestError:
-    return RequestError.of(503, f"Nothing can be learned: {FULL}", retry_after=10.0)
+    return RequestError(503, f"Nothing can be learned: {FULL}", retry_after=10.0)
