@@ -28,9 +28,6 @@ from rosenblatt.rows.features import Features
 from rosenblatt.rows.memory import UNCHECKED_BYTES, free_memory
 from rosenblatt.rows.memory import format_bytes as in_units
 
-__all__ = ["LARGEST_HEADER", "Tensors", "pack_file", "read_container", "write_container"]
-
-
 # A file of named arrays and one JSON document, in the safetensors format, with a checksum over all of it.
 
 # JSON as our files may hold it: each name once in a table, and only finite numbers.

@@ -12,28 +12,6 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-__all__ = [
-    "Html",
-    "ShowsText",
-    "align_columns",
-    "as_field",
-    "count",
-    "html_bar",
-    "html_card",
-    "html_frame",
-    "html_lines",
-    "html_table",
-    "html_text",
-    "json_text",
-    "number",
-    "percent",
-    "printable",
-    "printable_lines",
-    "size",
-    "vector",
-]
-
-
 # Controls (C0, DEL, C1), line and paragraph separators, marks that change direction, halves of characters.
 _UNSAFE = "\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff"
 _CONTROLS = re.compile(f"[\\x00-\\x1f{_UNSAFE}]")

@@ -17,9 +17,6 @@ from rosenblatt.escaping import ShowsText, html_table, printable
 from rosenblatt.exceptions import LabelError, ParameterError, ShapeError
 from rosenblatt.typing import Floats, Ints
 
-__all__ = ["Seen", "not_new", "seen_words"]
-
-
 Seen: TypeAlias = Literal["all", "some", "other"]
 """Which rows were in the training data: all, some, or other rows than these."""
 

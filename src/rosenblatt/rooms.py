@@ -7,8 +7,6 @@ from types import ModuleType
 
 from rosenblatt.exceptions import MissingRoomError
 
-__all__ = ["OPTIONAL", "find"]
-
 OPTIONAL = {
     "lab": "stepping through runs in the browser or a notebook",
     "sequences": "sentences whose words get labels",

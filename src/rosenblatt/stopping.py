@@ -18,26 +18,6 @@ from inspect import currentframe
 from types import FrameType
 from typing import Any, Literal, TypeAlias
 
-__all__ = [
-    "AFFORDABLE_VALUES",
-    "BRIEF_PATIENCE_PASSES",
-    "FEWEST_PASSES",
-    "IN_A_ROW",
-    "LEAST_PATIENCE",
-    "MIN_FALL_SHARE",
-    "STEADY_SHARE",
-    "LossPlateau",
-    "Plateau",
-    "StopReason",
-    "Tolerance",
-    "Trend",
-    "Validation",
-    "cancel_by",
-    "interruptible",
-    "stop_if_interrupted",
-]
-
-
 StopReason: TypeAlias = Literal[
     "separated",
     "margin",

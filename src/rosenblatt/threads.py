@@ -27,21 +27,6 @@ from rosenblatt.stopping import cancel_by, interruptible, stop_if_interrupted
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
-__all__ = [
-    "Pool",
-    "allowed",
-    "available",
-    "cores_beside",
-    "in_parts",
-    "on_pool",
-    "one_blas_thread",
-    "ordered",
-    "quota",
-    "resolve_threads",
-    "using",
-]
-
-
 # Cores that this process may use, as the system tells.
 
 

@@ -34,26 +34,6 @@ from rosenblatt.tables.reading import (
 )
 from rosenblatt.threads import using
 
-__all__ = [
-    "COLUMN",
-    "COLUMNS",
-    "DATA",
-    "MODEL",
-    "SCALE",
-    "Output",
-    "Sectioned",
-    "as_option",
-    "as_typed",
-    "common",
-    "in_options",
-    "jobs",
-    "kind_of",
-    "learning",
-    "reading",
-    "taking",
-]
-
-
 Command: TypeAlias = Callable[..., Any]
 OWN = "Options"
 

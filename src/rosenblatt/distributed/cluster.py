@@ -14,8 +14,6 @@ from distributed.comm import CommClosedError, get_address_host_port
 from rosenblatt.exceptions import ClusterError, Given, ParameterError
 from rosenblatt.stopping import stop_if_interrupted
 
-__all__ = ["Cluster", "WorkerRoom"]
-
 POLL_SECONDS = 0.1  # seconds between looks at Ctrl-C and at the scheduler
 WORKER_CHECK_SECONDS = 1.0  # seconds between looks for workers
 LOST_AFTER_SECONDS = 10.0  # seconds without a connection after which the scheduler counts as lost
@@ -47,6 +45,10 @@ class Cluster:
     def run_each(self, function: Callable[..., Any], *arguments: Sequence[Any]) -> list[Future[Any]]:
         """Submit a task for each position of the arguments, all in one message."""
         return list(self.client.map(function, *arguments, pure=False))
+
+    def share(self, value: object) -> Future[Any]:
+        """Carry a value to the workers by a task, which is run again where they died."""
+        return self.run(_carried, value)
 
     def answer(self, future: Future[Any]) -> Any:
         """Wait for one result."""
@@ -172,6 +174,10 @@ class Cluster:
             f"The scheduler {self.address} is lost ({why.rstrip('.')}). Start it again, and run again; with a "
             "checkpoint and resume=True, training goes on after its last complete pass."
         )
+
+
+def _carried(value: object) -> Any:
+    return value
 
 
 def _client(given: Client | str | None) -> Client:

@@ -27,8 +27,6 @@ from rosenblatt.tasks.data import (
 from rosenblatt.tasks.summary import TrainingSummary
 from rosenblatt.tasks.training import Training, TrainingResult, default_learner, named_learner
 
-__all__ = ["cluster_of", "train_on_cluster"]
-
 
 def train_on_cluster(
     places: Place | Sequence[Place],

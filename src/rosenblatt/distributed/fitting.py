@@ -28,6 +28,7 @@ from rosenblatt.distributed.sources import (
 )
 from rosenblatt.estimators._fitting import Drawn, Keeping, conclude, keeping, make_plan, open_run
 from rosenblatt.estimators.perceptron import Perceptron
+from rosenblatt.estimators.perceptron_core import may_ask
 from rosenblatt.estimators.table_encoder import CHOSEN, TableEncoder, from_1, measure_features
 from rosenblatt.exceptions import ClusterError, Given, InputError, ModelFileError, ParameterError, ShapeError
 from rosenblatt.learning.checkpoint import Checkpoint, Saved, restore
@@ -42,8 +43,6 @@ from rosenblatt.tables.reading import Options
 from rosenblatt.tables.recipe import Recipe, TableRecipe
 from rosenblatt.tables.scaling import Statistics, Weighting
 from rosenblatt.typing import ColumnLike, MatrixLike
-
-__all__ = ["encode_partitions", "fit", "fit_encoder"]
 
 E = TypeVar("E")
 ALONE = {
@@ -201,8 +200,8 @@ def _train(
         shuffles = p.order == "shuffle" and p.shuffle
         seed = drawn.seed if shuffles else None
         visitor = ClusterVisitor(blocks, plan, start.copy(), seed, mixing, machines=machines)
-        if asks(p, plan, start):
-            plan = visitor.plan = replace(plan, ask=visitor.question())
+        if len(blocks.parts) == 1 and blocks.known[0].in_memory and may_ask(p, plan, start):
+            plan = visitor.plan = replace(plan, ask=visitor.ask)
         loop = MixedFit(visitor, start, keeper)
         if keeper is not None:
             keeper.seed = drawn.seed
@@ -219,13 +218,6 @@ def _train(
     weights = MixingWeights(mixing, len(blocks.parts), float(loop.weighted))
     p._publish(run, blocks, _drawn=drawn, certificate_=run.proof, mixing_=weights)
     conclude(p, run, p._reached, best=bool(p.average), stacklevel=4)
-
-
-def asks(p: Any, plan: Any, start: Any) -> bool:
-    """Return whether the end of this fit may be decided by a proof; see `estimators.perceptron_core`."""
-    fixed_bias = plan.rule.beta == 0.0 and bool(start.w[..., -1].any())
-    others = p.average or p.tol is not None
-    return bool(p.decide and p.tie in ("mistake", "half") and p.penalty is None and not fixed_bias and not others)
 
 
 def _after(error: ClusterError, loop: MixedFit, checkpoint: Any) -> ClusterError:

@@ -27,7 +27,6 @@ from typing import Any, NamedTuple
 from uuid import uuid4
 
 import numpy as np
-from distributed import Future
 
 from rosenblatt.distributed.cluster import WorkerRoom
 from rosenblatt.distributed.partitioned import PartitionedBlocks
@@ -35,7 +34,7 @@ from rosenblatt.distributed.parts import PartFacts, WorkerPart
 from rosenblatt.exceptions import NonFiniteError
 from rosenblatt.learning.fit_loop import Keeper, PerceptronFit, wrong_rows
 from rosenblatt.learning.linear import LinearModel, Scheme
-from rosenblatt.learning.plan import Ask, Plan
+from rosenblatt.learning.plan import Plan
 from rosenblatt.learning.state import MetFeatures, Mixing, State
 from rosenblatt.learning.trace import Stretch
 from rosenblatt.learning.visitor import BlockVisitor, Tour, Visitor, row_weights
@@ -224,13 +223,10 @@ class ClusterVisitor(Visitor):
         losses = plan.tol is not None or bool(plan.callbacks)
         told = replace(plan, callbacks=(), ask=None)
         self.task = FitTask(f"fit-{uuid4().hex}", told, seed, blocks.n_rows, losses)
-        self._shared = self._share(self.task)
+        self._shared = blocks.cluster.share(self.task)
         self.placement = Placement(blocks)
         self._ahead: deque[MixedPass] = deque()  # passes that were made already
         self._seconds = math.inf  # of a pass, with all its messages
-
-    def _share(self, value: object) -> Future[Any]:
-        return self.data.cluster.run(carry, value)
 
     def renumber(self) -> None:
         """Do nothing: workers number their rows."""
@@ -252,7 +248,7 @@ class ClusterVisitor(Visitor):
         """Make a pass of hyperplanes apart, each a task on the same rows."""
         cluster, tasks = self.data.cluster, self.plan.scheme.n_machines
         small = tasks * self.state.w.nbytes <= SMALL_WEIGHTS_BYTES
-        state = self.state if small else self._share(self.state)
+        state = self.state if small else cluster.share(self.state)
         arguments = self.data.parts * tasks, [state] * tasks, [self._shared] * tasks, [epoch] * tasks
         done = cluster.run_each(train_machine, *arguments, range(tasks))
         result: MixedPass = (
@@ -271,7 +267,7 @@ class ClusterVisitor(Visitor):
         if len(groups) == 1:
             return self._many(epoch)
         small = len(self.data.parts) * self.state.w.nbytes <= SMALL_WEIGHTS_BYTES
-        state, n = self.state if small else self._share(self.state), len(groups)
+        state, n = self.state if small else cluster.share(self.state), len(groups)
         parts = [[self.data.parts[number] for number in group] for group in groups]
         done = cluster.run_each(train_group, parts, [state] * n, [self._shared] * n, [epoch] * n, groups)
         if small:
@@ -305,15 +301,10 @@ class ClusterVisitor(Visitor):
 
     def count_wrong(self) -> int:
         """Return how many rows are not right by the last weights."""
-        return sum(self.data.each(count_wrong, self._share(self.state), self._shared))
+        return sum(self.data.each(count_wrong, self.data.cluster.share(self.state), self._shared))
 
-    def question(self) -> Ask | None:
-        """Return what a fit asks on a plateau, if all rows are one partition in memory."""
-        if len(self.data.parts) > 1 or not self.data.known[0].in_memory:
-            return None
-        return self._ask
-
-    def _ask(self, weight: Floats, work: float, model: LinearModel | None) -> Any:
+    def ask(self, weight: Floats, work: float, model: LinearModel | None) -> Any:
+        """Answer what a fit asks on a plateau, where all rows are one partition in memory."""
         cluster = self.data.cluster
         return cluster.answer(cluster.run(ask_part, self.data.parts[0], self._shared, work, model))
 
@@ -342,11 +333,6 @@ class MixedFit(PerceptronFit):
 
     def _unseparated(self, visits: Any) -> int:
         return 0 if self._proves(visits) else self.visitor.count_wrong()
-
-
-def carry(value: object) -> Any:
-    """Return a value: a task that carries it to the workers."""
-    return value
 
 
 # What workers do in a pass: train on a partition, train some hyperplanes, count rows that are not right.

@@ -29,8 +29,6 @@ from rosenblatt.tables.blocks import Blocks, Change
 from rosenblatt.tables.recipe import Recipe
 from rosenblatt.tables.scaling import DataSummary, Statistics, Transformation, digest
 
-__all__ = ["PartitionedBlocks"]
-
 
 class PartitionedBlocks(Blocks):
     """Labelled rows in partitions on the workers of a cluster; this node knows only their sizes and labels.
@@ -79,7 +77,8 @@ class PartitionedBlocks(Blocks):
                 counts[order[label]] += count
         shape = sum(rows), agreed.n_features, sum(each.stored for each in facts)
         boundaries = np.append(0, np.cumsum(rows))
-        super().__init__(DataSummary(*shape, agreed.classes, counts, boundaries, agreed.names, facts[0].facts))
+        summary = DataSummary(*shape, agreed.classes, counts, boundaries, agreed.names, facts[0].facts)
+        super().__init__(summary, self._identify)
         self.scaling = agreed.how.scaling
         self.recipe: Recipe | None = None  # how the columns of files became features
 
@@ -94,7 +93,7 @@ class PartitionedBlocks(Blocks):
             raise ShapeError(f"All {len(facts)} partitions are empty, but at least one row is needed.")
         raw, facts = [part for part, _ in held], [each for _, each in held]
         agreed = agreement(facts, how or Transformation())
-        shared = cluster.run(_as_it_is, agreed)
+        shared = cluster.share(agreed)
         return cls(cluster, [cluster.run(settle, part, shared) for part in raw], facts, agreed)
 
     def transformed(self, how: Transformation) -> PartitionedBlocks:
@@ -102,7 +101,7 @@ class PartitionedBlocks(Blocks):
         if not any(how.steps):
             return self
         agreed = Settlement(self.classes, self.n_features, self.names, how)
-        shared = self.cluster.run(_as_it_is, agreed)
+        shared = self.cluster.share(agreed)
         parts = [self.cluster.run(settle, part, shared) for part in self.parts]
         return PartitionedBlocks(self.cluster, parts, self.known, agreed)
 
@@ -115,13 +114,8 @@ class PartitionedBlocks(Blocks):
         """A digest of the fingerprints of all partitions, in order."""
         return digest([self.each(fingerprint_of_part), self.classes.tolist()])
 
-    @property
-    def identity(self) -> str:
-        """A digest that tells this data, in these partitions, from other data."""
-        return self._identities
-
-    @cached_property
-    def _identities(self) -> str:
+    def _identify(self) -> str:
+        """Return a digest that tells this data, in these partitions, from other data."""
         return digest([self.each(identity_of_part), self.boundaries.tolist(), self.agreed.how.figures])
 
     def measured(self) -> Statistics:
@@ -137,7 +131,7 @@ class PartitionedBlocks(Blocks):
 
     def read(self, block: int) -> Batch:
         """Return one partition; it comes to this node."""
-        part: WorkerPart = self.cluster.answer(self.cluster.run(_as_it_is, self.parts[block]))
+        part: WorkerPart = self.cluster.answer(self.cluster.share(self.parts[block]))
         batches = [batch for _, batch in part.batches()]
         if len(batches) != 1:
             raise ShapeError(f"Partition {block} is in a cache on its worker, because it is too large to move.")
@@ -183,8 +177,3 @@ def _all_classes(facts: Sequence[PartFacts]) -> NDArray[Any]:
     labels = np.concatenate([each.classes for each in facts])
     _, classes = as_labels(labels, len(labels))
     return classes
-
-
-def _as_it_is(value: object) -> Any:
-    """Return a value: a task that carries it to the workers, and can be run again where they died."""
-    return value

@@ -23,8 +23,6 @@ from rosenblatt.tables.recipe import Recipe
 from rosenblatt.tables.scaling import NOTHING, Facts, Statistics, Transformation, Weighting
 from rosenblatt.typing import Ints
 
-__all__ = ["PARTITION_BYTES", "FilePart", "PartFacts", "Settlement", "WorkerPart"]
-
 PARTITION_BYTES = 1 << 28
 """Up to which a partition stays in memory by default: workers hold several, and share machines."""
 

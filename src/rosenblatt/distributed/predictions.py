@@ -19,8 +19,6 @@ from rosenblatt.exceptions import InputError, ShapeError
 from rosenblatt.rows.labels import encode_labels
 from rosenblatt.typing import ColumnLike, MatrixLike
 
-__all__ = ["decision_function", "evaluate", "predict", "score"]
-
 
 def predict(model: Any, X: MatrixLike) -> Any:
     """Predict the label of every row, lazily.

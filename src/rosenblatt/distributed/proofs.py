@@ -15,7 +15,6 @@ from itertools import combinations
 from typing import Any, NamedTuple, cast
 
 import numpy as np
-import scipy.sparse as sp
 
 from rosenblatt.certify.certificate import (
     Answer,
@@ -41,12 +40,9 @@ from rosenblatt.distributed.parts import WorkerPart
 from rosenblatt.distributed.sources import partition
 from rosenblatt.exceptions import NonFiniteError, ParameterError
 from rosenblatt.rows.batch import Batch
-from rosenblatt.rows.features import Features, as_rows, require_finite
+from rosenblatt.rows.features import Features, as_rows, require_finite, stack_rows
 from rosenblatt.stopping import interruptible
 from rosenblatt.typing import ColumnLike, Floats, Ints, MatrixLike
-
-__all__ = ["PlaneTest", "RowSample", "TwoSides", "certify", "first_rows", "rows_at", "test_plane", "verify"]
-
 
 # What workers do for a proof: test a hyperplane on every row, exactly, and return the worst few rows.
 
@@ -173,14 +169,6 @@ def _sample(found: Sequence[tuple[int, Batch, Ints]], asked: TwoSides) -> RowSam
     rows = np.concatenate([start + own for start, _, own in found])
     signs = np.concatenate([asked.signs(batch.codes) for _, batch, _ in found])
     return RowSample(rows, signs, stack_rows([batch for _, batch, _ in found]))
-
-
-def stack_rows(parts: Sequence[Features]) -> Features:
-    """Return rows one below the other."""
-    natives = [part.native() for part in parts]
-    if all(isinstance(native, np.ndarray) for native in natives):
-        return as_rows(np.concatenate(natives))
-    return as_rows(sp.vstack(natives, format="csr"))
 
 
 Address = tuple[int, int]
@@ -338,7 +326,7 @@ class PartitionQuestion:
             new = [k for k, row in enumerate(sample.rows.tolist()) if (number, row) not in inside]
             if new and sample.values is not None:
                 self.addresses += [(number, int(sample.rows[k])) for k in new]
-                parts.append(select_rows(sample.values, new))
+                parts.append(as_rows(sample.values.native()[new]))
                 signs.append(sample.signs[new])
         self.rows, self.signs = stack_rows(parts) if parts else None, np.concatenate(signs)
 
@@ -453,11 +441,6 @@ def verify(
         ordered = certificate.support == tuple(sorted(set(certificate.support)))
         holds = ordered and combination_is_zero(rows, sides, certificate.integers, bias=certificate.bias)
         return Verification(holds, certificate.reason if holds else "The combination of rows is not 0.")
-
-
-def select_rows(features: Features, rows: Sequence[int]) -> Features:
-    """Return some of the rows."""
-    return as_rows(features.native()[list(rows)])
 
 
 def _hyperplane(guess: Any, blocks: PartitionedBlocks, bias: bool) -> tuple[tuple[Fraction, ...], Fraction]:

@@ -41,9 +41,6 @@ from rosenblatt.tables.recipe import Recipe, SparseRecipe, TableRecipe, Words
 from rosenblatt.tables.scaling import Statistics, Transformation, Weighting
 from rosenblatt.typing import ColumnLike, MatrixLike
 
-__all__ = ["learn_from_files", "merge_recipes", "merge_statistics", "merge_weightings", "partition"]
-
-
 Files = Sequence[tuple[str, Options]]
 
 

@@ -20,8 +20,6 @@ from rosenblatt.rows.features import Features, as_rows, is_sparse, read_only, re
 from rosenblatt.tables.online_scaling import Figures, OnlineScaling, require_figures, too_large
 from rosenblatt.typing import ColumnLike, Floats, Ints, MatrixLike, RowLike
 
-__all__ = ["OnlineScaler"]
-
 
 class _Listed:
     """A list of numbers, which a file holds as an array."""

@@ -31,7 +31,7 @@ from rosenblatt.exceptions import LabelError, ParameterError, PredictionOverflow
 from rosenblatt.learning.checkpoint import restore
 from rosenblatt.learning.fit_loop import PerceptronFit
 from rosenblatt.learning.linear import LinearModel
-from rosenblatt.learning.plan import Ask, PerceptronRun, Plan, Prove
+from rosenblatt.learning.plan import PerceptronRun, Plan, Prove
 from rosenblatt.learning.state import State, fold_state
 from rosenblatt.loops.rules import Passive, Rule
 from rosenblatt.parameters import (
@@ -59,8 +59,8 @@ if TYPE_CHECKING:
 WORK_A_NUMBER = 100.0  # the work of one exact number in an answer
 
 
-def question(p: Any, blocks: Blocks, plan: Plan, start: State) -> Ask | None:
-    """Return what a fit with parameters `p` asks; None where the answer would not be about this fit.
+def may_ask(p: Any, plan: Plan, start: State) -> bool:
+    """Return whether an answer would be about a fit with parameters `p`.
 
     An average does not become better by separating the rows, and `tol` and `early_stopping` end by themselves.
     A bias that is there but never moves is neither a bias nor none.
@@ -68,9 +68,7 @@ def question(p: Any, blocks: Blocks, plan: Plan, start: State) -> Ask | None:
     fixed_bias = plan.rule.beta == 0.0 and bool(start.w[..., -1].any())
     fits = p.tie in ("mistake", "half") and p.penalty is None and plan.order.complete and not fixed_bias
     others = p.average or p.stop_on_cycle or p.tol is not None or p.early_stopping
-    if not (p.decide and fits and blocks.whole is not None) or others:
-        return None
-    return partial(ask, blocks, plan)
+    return bool(p.decide and fits and not others)
 
 
 def ask(blocks: Blocks, plan: Plan, weight: Floats, work: float, model: LinearModel | None) -> Certificate | None:
@@ -224,7 +222,8 @@ class PerceptronCore(PerceptronParameters, OnlineLearning):
             plan, start, drawn = planned_fit
             if self.stop_on_cycle and blocks.whole is not None:
                 plan = replace(plan, prove=self._prover(blocks.whole, start))
-            plan = replace(plan, ask=question(self, blocks, plan, start))
+            if blocks.whole is not None and may_ask(self, plan, start):
+                plan = replace(plan, ask=partial(ask, blocks, plan))
             if keeper is not None:
                 keeper.seed, keeper.held_out = drawn.seed, drawn.held_out
 

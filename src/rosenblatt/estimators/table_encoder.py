@@ -27,9 +27,6 @@ from rosenblatt.tables.reading import MISSING_RULES, MOST_BITS, Column, Options,
 from rosenblatt.tables.recipe import ROLES, Recipe, SparseRecipe, TableRecipe
 from rosenblatt.tables.scaling import Filling, Statistics, Transformation, Weighting, mark_missing
 
-__all__ = ["CHOSEN", "chosen", "from_1", "plain_parameters", "words"]
-
-
 CHOSEN = ("text", "categorical", "hashed", "ignore")
 """The parameters that name columns."""
 

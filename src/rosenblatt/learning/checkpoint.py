@@ -47,16 +47,6 @@ from rosenblatt.typing import Ints
 if TYPE_CHECKING:
     from rosenblatt.learning.one_vector import VectorFit
 
-__all__ = [
-    "Checkpoint",
-    "Saved",
-    "VectorCheckpoint",
-    "discard",
-    "fingerprint",
-    "restore",
-    "restore_vector",
-]
-
 CHECKPOINT_FORMAT = 1
 CHECKPOINT_SECONDS = 60.0
 """Within a pass, a checkpoint is written when so much time has passed since the last."""

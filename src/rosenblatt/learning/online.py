@@ -24,8 +24,6 @@ from rosenblatt.rows.labels import as_labels
 from rosenblatt.tables.online_scaling import ONLINE_SCALING, OnlineScaling
 from rosenblatt.typing import RowLike
 
-__all__ = ["OnlineModel", "Packed"]
-
 FEW_ROWS, LARGE_WEIGHT_COUNT = 8, 1 << 16
 """Rows scored one by one, and weights of which no copy is made for a few rows."""
 

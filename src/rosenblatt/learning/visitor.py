@@ -28,9 +28,6 @@ from rosenblatt.tables.blocks import Blocks
 from rosenblatt.threads import Pool, allowed
 from rosenblatt.typing import Floats, Ints
 
-__all__ = ["Groups", "make_visits"]
-
-
 # Machines divided into groups, each of which a thread trains: one against the rest, or one against one.
 #
 # Such machines know nothing of each other. A group visits the same rows in the same order as all machines together

@@ -8,16 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-__all__ = [
-    "MESSAGE",
-    "Seconds",
-    "Stopwatch",
-    "announce_compilation",
-    "compiling",
-    "seconds_compiling",
-    "when_compiling",
-]
-
 MESSAGE = "Compiling for this processor (once) …"
 
 when_compiling: list[Callable[[], None]] = []

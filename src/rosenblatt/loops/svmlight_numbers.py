@@ -14,9 +14,6 @@ from numpy.typing import NDArray
 from rosenblatt.loops._bits import byte_at, eight_at, float_of, high_product, leading_zeros, trailing_zeros
 from rosenblatt.loops._jit import inline, jit
 
-__all__ = ["PADDING", "count_lines_and_colons", "read_lines"]
-
-
 # Decimal numbers in a text, rounded to float64 exactly as Python's ``float`` rounds them, or left to Python.
 #
 # A number is an integer m of at most nineteen digits and a power of ten q. If m and 10^|q| are floats, one

@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["advice"]
-
 ALONE = "save the learner alone, and keep the steps before it with joblib"
 MOST_NAMES = 12
 """The most columns of one kind that are listed."""

@@ -65,25 +65,6 @@ from rosenblatt.tables.recipe import MOST_COLUMNS, SparseRecipe, TableRecipe
 if TYPE_CHECKING:
     from rosenblatt.certify.certificate import Certificate
 
-__all__ = [
-    "FORMAT",
-    "PREPARATION",
-    "SCHEMA",
-    "HierarchyStep",
-    "MonomialStep",
-    "StoredModel",
-    "is_search",
-    "load",
-    "made_by",
-    "open_model",
-    "put_together",
-    "save",
-    "take_apart",
-    "with_largest_words",
-    "write_model",
-]
-
-
 STEP_NAMES = {
     "MonomialMap",
     "Normalizer",

@@ -16,8 +16,6 @@ from rosenblatt.tables.online_scaling import OnlineScaling
 from rosenblatt.tables.preparation import Encoding, Preparation, Standardisation, UnitLength
 from rosenblatt.tables.recipe import Recipe, TableRecipe
 
-__all__ = ["to_onnx"]
-
 OPSET, IR_VERSION = 13, 8
 """Of 2021, so that old runtimes read the graphs too: the first in which all operators used here take doubles."""
 ML_DOMAIN, ML_OPSET = "ai.onnx.ml", 1

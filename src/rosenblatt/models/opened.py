@@ -25,8 +25,6 @@ from rosenblatt.tables.reading import Options
 from rosenblatt.tables.recipe import Recipe, TableRecipe
 from rosenblatt.typing import Floats, MatrixLike
 
-__all__ = ["OpenedModel"]
-
 Opener = Callable[[Sequence[str], Options, Recipe | None], Any]
 """Takes places, options and a recipe, and returns a source of rows."""
 

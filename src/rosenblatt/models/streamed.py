@@ -14,8 +14,6 @@ from rosenblatt.loops import rules
 from rosenblatt.models.files import StoredModel
 from rosenblatt.registry import BUILT_IN
 
-__all__ = ["StreamedLearner", "read_streamed"]
-
 RULES = {name: getattr(rules, entry.rule) for name, entry in BUILT_IN.items() if entry.rule is not None}
 """The learners whose streams need nothing of their estimators, and the rules they learn by."""
 

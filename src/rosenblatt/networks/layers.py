@@ -19,9 +19,6 @@ from rosenblatt.exceptions import PredictionOverflowError
 from rosenblatt.rows.features import Features, require_finite, require_width
 from rosenblatt.typing import Ints
 
-__all__ = ["RESPONSES", "GainControl", "LogSquare", "ReLU", "Response", "Sigmoid", "Tanh"]
-
-
 Array = NDArray[Any]  # float64 or float32, the same for all arguments of a call
 
 

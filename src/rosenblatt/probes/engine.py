@@ -17,8 +17,6 @@ from rosenblatt.exceptions import Remedy
 from rosenblatt.loops.rules import Rule
 from rosenblatt.typing import Floats, Ints
 
-__all__ = ["KINDS", "ON_CPU", "Engine", "Matrix", "Plan", "Problems", "States", "widen"]
-
 Visits: TypeAlias = NDArray[np.uint64]
 Signs: TypeAlias = NDArray[np.int8]
 

@@ -26,8 +26,6 @@ from rosenblatt.loops.layout import CSR
 from rosenblatt.rows.features import Features
 from rosenblatt.typing import Floats
 
-__all__ = ["SHOWN_ROWS", "Explanation", "RowExplanation", "explainer_of", "machines_of", "model_of", "row_values"]
-
 SHOWN_PARTS, SHOWN_ROWS = 10, 5
 """Parts of a row, and rows, that are printed; `to_frame` has all."""
 

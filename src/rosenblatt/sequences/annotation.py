@@ -21,8 +21,6 @@ from rosenblatt.tables.reading import corpus_format
 from rosenblatt.tasks.data import Log, log_info, show_data
 from rosenblatt.tasks.data import Place as FilePlace
 
-__all__ = ["CorpusCertificate", "certify_corpus", "check_corpus"]
-
 SHOWN_INCONSISTENCIES = 20  # inconsistencies that are printed
 SHOWN_PLACES = 3  # places that are printed for each way to label
 WORDS_AROUND = 2  # words printed on each side

@@ -17,8 +17,6 @@ from rosenblatt.tables.data_file import DataFile, expand
 from rosenblatt.tables.delimited_rows import LineBlocks
 from rosenblatt.tables.reading import corpus_format, named_corpus_format
 
-__all__ = ["CONLLU_COLUMNS", "read_corpus", "read_corpus_text", "read_unlabelled"]
-
 CONLLU_COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 DOCUMENT = "-DOCSTART-"
 _BLOCK_BYTES = 1 << 22  # bytes

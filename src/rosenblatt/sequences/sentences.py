@@ -24,9 +24,6 @@ from rosenblatt.rows.features import read_only, show_value
 from rosenblatt.rows.labels import as_labels
 from rosenblatt.typing import Floats, Ints
 
-__all__ = ["Corpus", "TokenColumn"]
-
-
 IN_MEMORY = "sentences"
 """What stands for the file of sentences in memory."""
 

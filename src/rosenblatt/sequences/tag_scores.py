@@ -15,8 +15,6 @@ from rosenblatt.escaping import ShowsText, printable
 from rosenblatt.evaluation import Evaluation, Seen, align_columns, evaluate, not_new
 from rosenblatt.exceptions import ShapeError
 
-__all__ = ["SequenceEvaluation", "Span", "SpanCounts", "evaluate_sequences", "spans_of"]
-
 OF_SPANS = re.compile(r"O|[BIELSU]-.*", re.DOTALL)
 _SAME = {"L": "E", "U": "S"}  # the letters of BILOU
 

@@ -44,9 +44,6 @@ from rosenblatt.tasks.training import Training, TrainingResult, named_learner
 if TYPE_CHECKING:
     from rosenblatt.sequences.estimator import SequencePerceptron
 
-__all__ = ["SentenceTraining", "TaggerSummary", "evaluate_tagger", "open_annotated", "open_corpus", "tag_file"]
-
-
 # How the training of a tagger went, in a few lines.
 
 

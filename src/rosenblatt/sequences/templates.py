@@ -33,9 +33,6 @@ from rosenblatt.sequences.sentences import Sentences, SequenceRows, place_of, st
 from rosenblatt.tables.reading import MOST_BITS
 from rosenblatt.typing import Ints
 
-__all__ = ["HashedTemplates", "Template", "TemplateVocabulary", "TokenKinds", "as_templates", "word_templates"]
-
-
 BEFORE, BEHIND, UNKNOWN = 0, 1, 2
 """The values before the first token of a sentence, behind the last, and of texts that training did not meet."""
 EMPTY = np.uint64(2**64 - 1)

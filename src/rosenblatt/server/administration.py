@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from rosenblatt.server.host import Host
     from rosenblatt.server.writer import Writer
 
-__all__ = ["Administration", "empty_events", "find_rows"]
-
 log = logging.getLogger("rosenblatt.server")
 
 MOST_SNAPSHOTS = 16

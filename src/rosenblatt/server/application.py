@@ -28,8 +28,6 @@ from rosenblatt.server.limits import USUAL, RequestLimits, read_message
 from rosenblatt.server.messages import RequestError, read_key, tells_time
 from rosenblatt.server.tokens import Token
 
-__all__ = ["CALLS", "MOST_DIGITS", "Asked", "Call", "application", "failures", "problem_response"]
-
 log = logging.getLogger("rosenblatt.server")
 
 Scope = Literal["predict", "learn", "admin", "any"] | None

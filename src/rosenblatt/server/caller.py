@@ -25,20 +25,6 @@ try:
 except ImportError as error:
     raise ImportError(f"The client needs {error.name}: pip install httpx") from error
 
-__all__ = [
-    "CallError",
-    "Client",
-    "Explanation",
-    "Label",
-    "Learned",
-    "Predicted",
-    "ServedInfo",
-    "UnreachableError",
-    "as_json",
-    "as_list",
-    "new_key",
-]
-
 
 def new_key() -> str:
     """Return a new idempotency key: a UUID of version 7, which holds the time at which it was made.

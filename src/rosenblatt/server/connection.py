@@ -19,8 +19,6 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from rosenblatt.server.messages import PROBLEM_TYPE, RequestError
 
-__all__ = ["MOST_HEADER_BYTES", "GuardedConnection", "GuardedServer", "Listener", "make_protocol"]
-
 log = logging.getLogger("rosenblatt.server")
 
 MOST_HEADER_BYTES = 16_384

@@ -13,17 +13,6 @@ import numpy as np
 from rosenblatt.loops.layout import CSR
 from rosenblatt.rows.features import Features, read_only, stack_rows
 
-__all__ = [
-    "EraseEvent",
-    "Event",
-    "LearnEvent",
-    "PackedRows",
-    "RollbackEvent",
-    "decode_event",
-    "encode_event",
-    "kind_of",
-]
-
 INDEX = np.dtype(np.uint32)
 
 

@@ -25,18 +25,6 @@ from rosenblatt.server.metrics import CONTENT_TYPE, Family, Metrics, RequestLog,
 from rosenblatt.server.pages import calls_page, live_page, openapi_document, page_policy
 from rosenblatt.server.tokens import Token, TokenFile, TokenWatch
 
-__all__ = [
-    "ALL_CALLS",
-    "DOCUMENTS",
-    "FrontDoor",
-    "access_of",
-    "host_names",
-    "is_loopback",
-    "origins_of",
-    "require_safe",
-]
-
-
 # Where the server may listen, and by which names it may be called.
 
 

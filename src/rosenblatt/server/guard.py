@@ -27,8 +27,6 @@ from rosenblatt.server.connection import MOST_HEADER_BYTES
 from rosenblatt.server.messages import RequestError
 from rosenblatt.server.tokens import Token, TokenWatch
 
-__all__ = ["ANYONE", "HOLDER", "Access", "Guard", "RateLimit", "RequestNote", "Rules", "read_scopes"]
-
 ANYONE = None  # needs no token
 HOLDER = "any"  # needs a token with any scope; for a model, with any scope for that model
 ADMIN = "admin"

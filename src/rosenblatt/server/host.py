@@ -50,8 +50,6 @@ from rosenblatt.server.replica import Replica
 from rosenblatt.server.served_model import Counts, ServedModel, read_learner
 from rosenblatt.server.writer import FAILED, FULL, Learn, Remember, Special, Work, Writer
 
-__all__ = ["NAME", "Host", "add_model", "prepare_folder", "tidy_folder"]
-
 log = logging.getLogger("rosenblatt.server")
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")

@@ -19,24 +19,6 @@ from rosenblatt.server.messages import ModelAnswer, PredictAnswer, PredictReques
 from rosenblatt.server.served_model import ServedModel
 from rosenblatt.tables.recipe import TableRecipe
 
-__all__ = [
-    "INFERENCE_CALLS",
-    "InferAnswer",
-    "InferRequest",
-    "InferTensor",
-    "LiveAnswer",
-    "ModelMetadata",
-    "ModelReady",
-    "OutputTensor",
-    "ReadyAnswer",
-    "RequestedOutput",
-    "ServerMetadata",
-    "TensorMetadata",
-    "answer_of",
-    "metadata_of",
-    "rows_of",
-]
-
 Datatype = Literal[
     "BOOL",
     "UINT8",

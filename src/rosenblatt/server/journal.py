@@ -22,18 +22,6 @@ from typing import Any, NamedTuple
 
 from rosenblatt.exceptions import StorageError
 
-__all__ = [
-    "DISK",
-    "JOURNAL",
-    "DamageError",
-    "Journal",
-    "JournalError",
-    "KnownKey",
-    "StoredEvent",
-    "StoredModelRow",
-    "StoredSnapshot",
-]
-
 JOURNAL = "journal.sqlite"
 """The file in the data folder."""
 FORMAT = 1

@@ -13,8 +13,6 @@ import msgspec
 
 from rosenblatt.server.messages import RequestError
 
-__all__ = ["LONGEST_LABEL", "USUAL", "RequestLimits", "place_of", "read_message"]
-
 PLACE = re.compile(r" - at `\$\.(rows|labels|weights)\[(\d+)\](?:\[(\d+|\.\.\.)\])?")
 MAX_SEARCHED_BYTES = 1_000_000
 """Bytes of a body in which the column of a wrong value is looked for."""

@@ -17,43 +17,6 @@ import msgspec
 
 from rosenblatt.exceptions import FormatError, Given, Message, Remedy, RosenblattError, Term, remedies_of
 
-__all__ = [
-    "PROBLEM_TYPE",
-    "Change",
-    "ClassExplanation",
-    "Contribution",
-    "EraseAnswer",
-    "EraseRequest",
-    "ErasedRows",
-    "EventSummary",
-    "EventsAnswer",
-    "ExplainAnswer",
-    "FeedbackRequest",
-    "HealthAnswer",
-    "Label",
-    "LearnAnswer",
-    "LearnRequest",
-    "ModelAnswer",
-    "ModelsAnswer",
-    "PredictAnswer",
-    "PredictRequest",
-    "RefusedRow",
-    "RequestError",
-    "RollbackAnswer",
-    "RollbackRequest",
-    "Rolling",
-    "Row",
-    "Value",
-    "Version",
-    "VersionsAnswer",
-    "at_time",
-    "new_id",
-    "read_id",
-    "read_key",
-    "tells_time",
-    "time_of",
-]
-
 PROBLEM_TYPE = b"application/problem+json"
 
 KINDS = {

@@ -19,8 +19,6 @@ from rosenblatt._version import __version__
 from rosenblatt.atomic import replacing
 from rosenblatt.server.guard import ANYONE, HOLDER, RequestNote
 
-__all__ = ["CONTENT_TYPE", "Family", "Metrics", "RequestLog", "exposition"]
-
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 TIME_BOUNDS_SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
 """Upper ends of the times that are counted together, in seconds."""

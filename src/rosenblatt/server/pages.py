@@ -19,8 +19,6 @@ import msgspec
 from rosenblatt._version import __version__
 from rosenblatt.server.application import Call
 
-__all__ = ["ProblemDocument", "calls_page", "live_page", "openapi_document", "page_policy"]
-
 NAME = {
     "name": "name",
     "in": "path",

@@ -31,9 +31,6 @@ from rosenblatt.server.messages import (
 from rosenblatt.server.replica import Replica
 from rosenblatt.server.served_model import ServedModel
 
-__all__ = ["PredictingHost", "explain"]
-
-
 # The weights behind one answer.
 
 MAX_EXPLAINED_FEATURES = 100

@@ -47,8 +47,6 @@ try:
 except ImportError:  # Windows has no such limit
     resource = None  # type: ignore[assignment]
 
-__all__ = ["SOCKET", "Follower", "ModelServer", "Workers", "follow", "serve", "worker_application"]
-
 log = logging.getLogger("rosenblatt.server")
 
 JOURNAL_CHECK_SECONDS = 0.005

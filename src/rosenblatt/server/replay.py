@@ -16,8 +16,6 @@ from rosenblatt.server.messages import LearnAnswer, RefusedRow, RequestError
 from rosenblatt.server.replica import FoldOutcome, Replica
 from rosenblatt.server.served_model import Counts, EventTally, ServedModel, read_learner
 
-__all__ = ["History", "ReplayError", "Replayed", "answer_to"]
-
 COUNTS = msgspec.json.Decoder(Counts)
 ANSWER = msgspec.json.Decoder(LearnAnswer)
 T = TypeVar("T")

@@ -19,8 +19,6 @@ from rosenblatt.models.files import StoredModel
 from rosenblatt.rows.features import Features
 from rosenblatt.server.events import LearnEvent, join_events
 
-__all__ = ["FoldOutcome", "Replica"]
-
 OVERFLOWS = (TrainingOverflowError, InputError)
 
 

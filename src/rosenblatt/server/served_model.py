@@ -33,9 +33,6 @@ from rosenblatt.tables.online_scaling import OnlineScaling, Unscaled
 from rosenblatt.tables.preparation import Preparation
 from rosenblatt.tables.recipe import TableRecipe
 
-__all__ = ["Counts", "PlainRows", "ServedModel", "plain_arrays", "read_learner"]
-
-
 # Rows that are nothing but numbers, read without a table in between: the same features in a tenth of the time.
 
 NUMBERS = {float, int}

@@ -24,8 +24,6 @@ from rosenblatt.atomic import open_private, replacing
 from rosenblatt.exceptions import ParameterError, StorageError
 from rosenblatt.locking import hold_lock
 
-__all__ = ["EVERY_MODEL", "SCOPES", "Token", "TokenFile", "TokenWatch", "read_grants"]
-
 log = logging.getLogger("rosenblatt.server")
 
 SCOPES = ("predict", "learn", "admin")

@@ -21,8 +21,6 @@ from rosenblatt.server.messages import RequestError, tells_time
 from rosenblatt.server.replay import answer_to
 from rosenblatt.server.served_model import ServedModel
 
-__all__ = ["Learn", "Remember", "Special", "Work", "Writer"]
-
 log = logging.getLogger("rosenblatt.server")
 
 REQUESTS_A_COMMIT = 512
