@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from rosenblatt.exceptions import Given, ParameterError
-from rosenblatt.rows.batch import Chunk
+from rosenblatt.rows.batch import Batch
 from rosenblatt.rows.features import as_rows
 from rosenblatt.tables.file_source import Source
 from rosenblatt.typing import Floats, Ints, Reals
@@ -736,11 +736,11 @@ class BuiltinSource(Source):
             hint = f"did you mean @{near[0]}?" if near else f"there are {', '.join(f'@{n}' for n in BUILTIN)}."
             raise ParameterError(f"@{name} is not a built-in set; {hint}")
         X, y, names = BUILTIN[name].load()
-        self._chunk = Chunk.of(as_rows(X), np.asarray(y))
+        self._rows = Batch.of(as_rows(X), np.asarray(y))
         self.names, self.files = tuple(map(str, names)), (f"@{name}",)
-        self.n_features, self.measured = self._chunk.n_features, BUILTIN[name].measured
-        self.description = f"built in: {self._chunk.n_rows} rows, {self.n_features} features"
+        self.n_features, self.measured = self._rows.n_features, BUILTIN[name].measured
+        self.description = f"built in: {self._rows.n_rows} rows, {self.n_features} features"
 
-    def chunks(self) -> Iterator[Chunk]:
+    def chunks(self) -> Iterator[Batch]:
         """Yield all rows at once."""
-        yield self._chunk
+        yield self._rows

@@ -278,9 +278,12 @@ def options_of(rng):
 def require_consistent(chunk, source):
     """Raise AssertionError if rows would lead a loop astray."""
     from rosenblatt.loops.layout import CSR
+    from rosenblatt.rows.batch import Batch
 
     rows = chunk.rows
-    assert chunk.labels is None or len(chunk.labels) == chunk.n_rows
+    if isinstance(chunk, Batch):
+        assert len(chunk.codes) == chunk.n_rows
+        assert np.array_equal(chunk.classes, np.unique(chunk.labels))
     if isinstance(rows, CSR):
         indptr = rows.indptr.astype(np.int64)
         assert len(indptr) == chunk.n_rows + 1
@@ -327,6 +330,7 @@ def read(path, options):
 def content_of(chunk):
     """Return the values, the places of values and the labels of a chunk, as bytes that can be put together."""
     from rosenblatt.loops.layout import CSR
+    from rosenblatt.rows.batch import Batch
 
     rows = chunk.rows
     sparse = isinstance(rows, CSR)
@@ -334,7 +338,8 @@ def content_of(chunk):
     values = rows.data[:end] if sparse else rows
     where = rows.indices[:end].astype("<u8").tobytes() if sparse else b""
     lengths = np.diff(rows.indptr.astype("<i8")).tobytes() if sparse else b""
-    labels = "" if chunk.labels is None else "".join(f"{as_whole(label)}\0" for label in chunk.labels.tolist())
+    labelled = isinstance(chunk, Batch)
+    labels = "".join(f"{as_whole(label)}\0" for label in chunk.labels.tolist()) if labelled else ""
     return np.asarray(values, "<f8").tobytes(), where, lengths, labels.encode(errors="surrogatepass")
 
 

@@ -21,7 +21,7 @@ from typing import Any
 
 import rosenblatt as rb
 from rosenblatt.kernels import RBF
-from rosenblatt.rows.batch import Chunk
+from rosenblatt.rows.batch import Batch
 from rosenblatt.tables.collect import collect
 from tests.shared.strategies import noisy
 from tests.tables.sources import FileSource
@@ -33,7 +33,7 @@ X, Y = noisy(2000, 8)
 class SlowSource(FileSource):
     """A file that is read slowly."""
 
-    def chunks(self) -> Iterator[Chunk]:
+    def chunks(self) -> Iterator[Batch]:
         for chunk in super().chunks():
             time.sleep(0.01)
             yield chunk

@@ -12,6 +12,7 @@ import pyarrow.ipc
 import pyarrow.parquet
 
 from rosenblatt.loops.layout import CSR
+from rosenblatt.rows.batch import Batch
 from rosenblatt.tables.file_source import open_source
 from rosenblatt.tables.reading import Options
 
@@ -85,8 +86,8 @@ def read(places, recipe=None, **options):
     source = open_source(places, Options(**options), recipe)
     chunks = list(source.chunks())
     X = np.concatenate([dense(chunk, source.n_features) for chunk in chunks])
-    labels = [chunk.labels for chunk in chunks]
-    return X, None if labels[0] is None else np.concatenate(labels), source
+    labels = [chunk.labels for chunk in chunks if isinstance(chunk, Batch)]
+    return X, np.concatenate(labels) if labels else None, source
 
 
 NAMED = {

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from rosenblatt.rows.batch import Chunk
+from rosenblatt.rows.batch import Batch
 from rosenblatt.rows.features import as_rows
 from rosenblatt.tables.blocks import Blocks
 from rosenblatt.tables.collect import collect
@@ -27,7 +27,7 @@ class ArraySource(Source):
         self.X, self.y, self.step = X, np.asarray(y), step
         self.read = 0
 
-    def chunks(self) -> Iterator[Chunk]:
+    def chunks(self) -> Iterator[Batch]:
         self.read += 1
         for first in range(0, len(self.y), self.step):
             part = self.X[first : first + self.step]
@@ -36,7 +36,7 @@ class ArraySource(Source):
                 if first + self.step >= len(self.y):
                     width = self.X.shape[1]
                 part = csr_array((part.data, part.indices, part.indptr), shape=(part.shape[0], width))
-            yield Chunk.of(as_rows(part), self.y[first : first + self.step])
+            yield Batch.of(as_rows(part), self.y[first : first + self.step])
 
 
 class FileSource(ArraySource):
@@ -55,7 +55,7 @@ class FileSource(ArraySource):
             np.save(file, np.asarray(y))
         return cls(path, **how)
 
-    def chunks(self) -> Iterator[Chunk]:
+    def chunks(self) -> Iterator[Batch]:
         self.X, self.y = self._arrays()
         return super().chunks()
 
@@ -89,11 +89,11 @@ class Chunks(Source):
         self._chunks = chunks
 
     def chunks(self):
-        return (Chunk.of(as_rows(X), None if y is None else np.asarray(y)) for X, y in self._chunks)
+        return (as_rows(X) if y is None else Batch.of(as_rows(X), np.asarray(y)) for X, y in self._chunks)
 
 
 def rows_of(blocks):
     parts = [blocks.read(k) for k in range(blocks.n_blocks)]
     native = [part.native() for part in parts]
     dense = [each if isinstance(each, np.ndarray) else each.toarray() for each in native]
-    return np.concatenate(dense), np.concatenate([part.classes[part.codes] for part in parts])
+    return np.concatenate(dense), np.concatenate([part.labels for part in parts])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from rosenblatt.exceptions import FormatError
+from rosenblatt.rows.batch import Batch
 from rosenblatt.tables.file_source import open_source
 from rosenblatt.tables.reading import Options
 from rosenblatt.threads import using
@@ -38,7 +39,7 @@ def everything(path, n_jobs, recipe=None, **options):
         try:
             for chunk in source.chunks():
                 arrays = chunk.rows if isinstance(chunk.rows, tuple) else (chunk.rows,)
-                labels = None if chunk.labels is None else chunk.labels.tolist()
+                labels = chunk.labels.tolist() if isinstance(chunk, Batch) else None
                 found.append(([np.array(each).tobytes() for each in arrays], chunk.n_features, labels))
         except FormatError as problem:
             error = str(problem)

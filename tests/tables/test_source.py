@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rosenblatt.rows.batch import Chunk
+from rosenblatt.rows.batch import Batch
 from rosenblatt.rows.features import as_rows
 from rosenblatt.tables.collect import collect
 from rosenblatt.tables.file_source import Source
@@ -12,7 +12,7 @@ from rosenblatt.tables.scaling import Facts
 
 class Rows(Source):
     def chunks(self):
-        yield Chunk.of(as_rows([[0.0], [1.0]]), np.array(["no", "yes"]))
+        yield Batch.of(as_rows([[0.0], [1.0]]), np.array(["no", "yes"]))
 
 
 def test_defaults_are_enough_for_blocks(tmp_path):

@@ -17,7 +17,7 @@ from sklearn.exceptions import NotFittedError
 
 from rosenblatt.exceptions import Given, InputError, ParameterError, ShapeError
 from rosenblatt.parameters import Declared, check_flag, learned, param
-from rosenblatt.rows.batch import Chunk
+from rosenblatt.rows.batch import Batch
 from rosenblatt.rows.features import Features, is_sparse, read_only
 from rosenblatt.tables.blocks import BLOCK_BYTES, Builder
 from rosenblatt.tables.file_source import ReadAgainError, Source
@@ -473,7 +473,7 @@ def figures_of(source: Source, gathers: bool = True) -> tuple[Statistics, Weight
     """Read a source once; return how its words are weighted and, if `gathers`, the statistics of its features."""
     statistics, weighting = Statistics(), Weighting.of(source.recipe)
 
-    def counted() -> Iterator[Chunk]:
+    def counted() -> Iterator[Features]:
         nonlocal weighting
         for chunk in source.chunks():
             if weighting is not None:
@@ -494,9 +494,9 @@ class _Unlabelled(Source):
     def __init__(self, parts: Iterable[Features]) -> None:
         self._parts = parts
 
-    def chunks(self) -> Iterator[Chunk]:
+    def chunks(self) -> Iterator[Batch]:
         """Yield the features, all of one class."""
-        return (Chunk.of(each, np.zeros(each.n_rows, np.int64)) for each in self._parts)
+        return (Batch.of(each, np.zeros(each.n_rows, np.int64)) for each in self._parts)
 
 
 def _native(features: Features, shared: bool) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -173,11 +173,6 @@ class OpenedModel:
             return "all"
         return "some" if known.get("all_data") == found else "other"
 
-    def rows(self, source: Any) -> Iterator[tuple[Features, NDArray[Any] | None]]:
-        """Yield the rows of a source as the learner sees them, some at a time, and their labels."""
-        for chunk in source.chunks():
-            yield self.preparation.features(chunk), chunk.labels
-
     def features(self, X: MatrixLike) -> Features:
         """Return data in memory as the learner sees it, its columns by name, or else by position."""
         return self.preparation.read(X)
@@ -219,15 +214,15 @@ class OpenedModel:
         ranks = classes is not None and (code is not None or len(classes) == 2) and self.predictor.has_scores
         total: Any = None
         found: Evaluation | RegressionEvaluation
-        for features, labels in self.rows(source):
-            assert labels is not None, "a labelled source has labels"
+        for batch in source.chunks():
+            features = self.preparation.features(batch)
             predicted = self.predictor.predict(features)
             if classes is None:
-                found = RegressionEvaluation.of(_numbers(labels, source), predicted)
+                found = RegressionEvaluation.of(_numbers(batch, source), predicted)
             else:
                 codes = encode_labels(predicted, classes, features.n_rows)
                 scores = self.predictor.decision(features) if ranks and (total is None or total.ranking) else None
-                truth = _codes(labels, classes, source)
+                truth = _codes(batch, classes, source)
                 found = evaluate(truth, codes, classes, positive=code, scores=scores)
             total = found if total is None else total.merged(found)
         assert total is not None, "a source has rows"
@@ -236,17 +231,16 @@ class OpenedModel:
     def _ranked(self, source: Any) -> PairEvaluation:
         """Compare the scores of all rows with the order they should have within their groups."""
         scores, numbers = [], []
-        for features, labels in self.rows(source):
-            assert labels is not None, "a labelled source has labels"
-            scores.append(self.predictor.predict(features))
-            numbers.append(_numbers(labels, source))
+        for batch in source.chunks():
+            scores.append(self.predictor.predict(self.preparation.features(batch)))
+            numbers.append(_numbers(batch, source))
         return PairEvaluation.of(np.concatenate(numbers), np.concatenate(scores), source.groups)
 
     def table(self, batch: Batch, source: Any) -> tuple[Any, NDArray[Any]]:
         """Return all rows of a source as the learner sees them, and their labels as classes of the model."""
         classes = self.predictor.classes
         assert classes is not None, "a report is of a classifier"
-        labels = classes[_codes(batch.classes[batch.codes], classes, source)]
+        labels = classes[_codes(batch, classes, source)]
         return self.preparation.features(batch).native(), labels
 
 
@@ -272,8 +266,9 @@ def _require_as_trained(options: Options, recipe: Recipe) -> None:
         raise ParameterError("the model was trained with " + trained + ". Drop " + given + ".")
 
 
-def _numbers(labels: NDArray[Any], source: Any) -> NDArray[Any]:
+def _numbers(batch: Batch, source: Any) -> NDArray[Any]:
     """Return the true values of a regression."""
+    labels = batch.labels
     if labels.dtype.kind not in "iuf":
         raise LabelError(
             f"{source.files[0]}: the target holds {labels[0]!s}, but the model predicts numbers. Choose the "
@@ -284,14 +279,15 @@ def _numbers(labels: NDArray[Any], source: Any) -> NDArray[Any]:
     return labels
 
 
-def _codes(labels: NDArray[Any], classes: NDArray[Any], source: Any) -> Any:
+def _codes(batch: Batch, classes: NDArray[Any], source: Any) -> Any:
     """Return labels as positions among classes; numbers and truth values are compared with texts as written."""
+    labels = batch.classes
     if classes.dtype.kind == "U" and labels.dtype.kind != "U":
         labels = labels.astype(np.str_)
     elif classes.dtype.kind == "b" and labels.dtype.kind == "U":
         lowered = np.char.lower(labels)
         labels = lowered == "true" if np.isin(lowered, ["true", "false"]).all() else labels
-    unknown = labels[~np.isin(labels, classes)]
+    unknown = labels[batch.codes[~np.isin(labels, classes)[batch.codes]]]
     if len(unknown):
         known = ", ".join(map(str, classes[:20].tolist())) + (", …" if len(classes) > 20 else "")
         more = f" and {len(source.files) - 1} more" if len(source.files) > 1 else ""
@@ -299,4 +295,4 @@ def _codes(labels: NDArray[Any], classes: NDArray[Any], source: Any) -> Any:
             f"{source.files[0]}{more}: the label {unknown[0]!s} is not a class of the model, whose classes are "
             f"{known}. Leave such rows out, or train on them."
         )
-    return encode_labels(labels, classes, len(labels))
+    return encode_labels(labels, classes, len(labels))[batch.codes]

@@ -1,4 +1,4 @@
-"""Labelled rows as one immutable value."""
+"""Labelled rows as one immutable value; weights of rows and classes; a record of rows that were left out."""
 
 from __future__ import annotations
 
@@ -32,10 +32,17 @@ from rosenblatt.rows.features import (
     read_only,
     show_value,
 )
-from rosenblatt.rows.labels import as_labels, encode_labels, list_classes, object_array
+from rosenblatt.rows.labels import (
+    as_labels,
+    encode_labels,
+    factorize,
+    list_classes,
+    object_array,
+    one_a_row,
+)
 from rosenblatt.typing import ColumnLike, Floats, Ints, MatrixLike, Reals
 
-__all__ = ["Chunk", "Skipped"]
+__all__ = ["Batch", "Skipped"]
 
 
 # Weights of rows and of classes.
@@ -175,31 +182,9 @@ def require_some_weight(weights: Floats) -> None:
         raise WeightError("class_weight is zero for every class, so nothing is left to learn from. Raise some.")
 
 
-# Labelled rows as one immutable value.
-
-# What a source yields: labelled rows, and a record of the rows that could not be read.
+# Rows that a source left out.
 
 MAX_KEPT_ERRORS = 5  # errors of skipped rows that are kept
-
-
-@dataclass(frozen=True, eq=False, slots=True, kw_only=True)
-class Chunk(Features):
-    """Consecutive rows of a source, with their labels.
-
-    Attributes
-    ----------
-    rows, n_rows, n_features, names
-        As in `Features`. Sparse rows may be only as wide as the features met so far. A missing number is NaN.
-    labels : ndarray or None
-        One label for each row, of type int64, float64, bool or str; None where the source has no labels.
-    """
-
-    labels: NDArray[Any] | None
-
-    @classmethod
-    def of(cls, features: Features, labels: NDArray[Any] | None) -> Chunk:
-        """Return features with their labels, without a copy."""
-        return cls(features.rows, features.n_rows, features.n_features, features.names, labels=labels)
 
 
 @dataclass(slots=True)
@@ -234,6 +219,9 @@ class Skipped:
         self.first += others.first[: MAX_KEPT_ERRORS - len(self.first)]
 
 
+# Labelled rows as one immutable value.
+
+
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
 class Batch(Features):
     """Rows, as in `Features`, their classes and their weights; all arrays are read-only."""
@@ -241,6 +229,24 @@ class Batch(Features):
     codes: Ints  # (n_rows,): the class of each row, as a position in `classes`
     classes: NDArray[Any]  # the labels
     weight: Floats | None = None  # (n_rows,): the weight of each row; None if all weigh the same
+
+    @classmethod
+    def of(cls, features: Features, labels: NDArray[Any]) -> Batch:
+        """Return rows with the label of each, which may be the numbers of a regression; the rows are not copied.
+
+        Examples
+        --------
+        >>> batch = Batch.of(as_rows([[0.0], [1.0], [2.0]]), np.array(["yes", "no", "yes"]))
+        >>> batch.classes, batch.codes, batch.labels
+        (array(['no', 'yes'], dtype='<U3'), array([1, 0, 1]), array(['yes', 'no', 'yes'], dtype='<U3'))
+        """
+        classes, codes = factorize(one_a_row(labels, features.n_rows))
+        return _labelled(features, read_only(codes), read_only(classes), None)
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        """The label of each row."""
+        return read_only(self.classes[self.codes])
 
     @property
     def signs(self) -> NDArray[np.int8]:

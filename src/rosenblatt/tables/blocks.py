@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from rosenblatt.exceptions import FormatError, InputError, LabelError, ShapeError
 from rosenblatt.loops.layout import CSR, Rows, Unsigned
-from rosenblatt.rows.batch import Batch, Chunk
-from rosenblatt.rows.features import EXACT_BITS, read_only, show_value
-from rosenblatt.rows.labels import MOST_FRACTIONS, continuous, factorize, one_a_row, require_classes
+from rosenblatt.rows.batch import Batch
+from rosenblatt.rows.features import EXACT_BITS, Features, read_only, show_value
+from rosenblatt.rows.labels import MOST_FRACTIONS, continuous, require_classes
 from rosenblatt.tables.file_source import Source
 from rosenblatt.tables.scaling import NOTHING, DataSummary, Facts, Statistics
 from rosenblatt.typing import Ints, Reals
@@ -137,7 +137,7 @@ def checksum(arrays: list[NDArray[Any]]) -> str:
 
 # From the chunks of a source to blocks whose size does not depend on the size of the chunks.
 
-# Numbers for labels that come chunk by chunk.
+# Numbers for labels that come batch by batch.
 
 NUMBERS = "biuf"
 
@@ -154,8 +154,8 @@ class LabelTable:
 
     Examples
     --------
-    >>> table = LabelTable()
-    >>> table.encode(np.array(["spam", "ham"]), first=0), table.encode(np.array(["ham"]), first=2)
+    >>> table, classes = LabelTable(), np.array(["ham", "spam"])
+    >>> table.encode(classes, np.array([1, 0]), first=0), table.encode(classes, np.array([0]), first=2)
     (array([0, 1]), array([1]))
     >>> table.classes, table.ranks, table.counts
     (array(['ham', 'spam'], dtype='<U4'), array([1, 0]), array([2, 1]))
@@ -167,11 +167,14 @@ class LabelTable:
         self._counts: list[int] = []
         self._kinds = ""
 
-    def encode(self, labels: NDArray[Any] | None, first: int) -> Ints:
-        """Return the number of each label; `first` is the number of rows before them."""
-        if labels is None:
-            raise LabelError("The source has no labels to learn from. Name the column that holds them.")
-        found, codes = factorize(one_a_row(labels, len(labels)))
+    def encode(self, found: NDArray[Any], codes: Ints, first: int) -> Ints:
+        """Return the number of the label of each row; `codes` are positions in `found`.
+
+        `first` is the number of rows before these.
+        """
+        counts = np.bincount(codes, minlength=len(found))
+        if not counts.all():  # some classes have no row here
+            found, codes, counts = found[counts > 0], (np.cumsum(counts > 0) - 1)[codes], counts[counts > 0]
         if not (self._fractions and found.dtype.kind == "f" and np.isfinite(found).all()):
             require_classes(found, codes, first)
         self._require_kind(found, codes, first)
@@ -192,7 +195,7 @@ class LabelTable:
             if len(self._numbers) > MOST_FRACTIONS and not self._fractions:
                 self._require_whole(values[code], first + int(np.argmax(codes == code)))
         numbers = np.array([self._numbers[label] for label in values], np.int64)
-        for number, count in zip(numbers.tolist(), np.bincount(codes).tolist(), strict=True):
+        for number, count in zip(numbers.tolist(), counts.tolist(), strict=True):
             self._counts[number] += count
         return numbers[codes]
 
@@ -333,9 +336,9 @@ class Builder:
                     f"Row {self.n_rows} has {chunk.n_features} features, but those before have "
                     f"{self.n_features}. Give every row the same columns."
                 )
-            codes = self.labels.encode(chunk.labels, self.n_rows)
-            if len(codes) != chunk.n_rows:
-                raise ShapeError(f"A chunk has {chunk.n_rows} rows but {len(codes)} labels.")
+            if not isinstance(chunk, Batch):
+                raise LabelError("The source has no labels to learn from. Name the column that holds them.")
+            codes = self.labels.encode(chunk.classes, chunk.codes, self.n_rows)
             self.n_rows += chunk.n_rows
             self.n_features = max(self.n_features, chunk.n_features)
             yield from self._batches(maker.add(chunk.rows, codes))
@@ -438,7 +441,7 @@ def row_ends(rows: CSR) -> Ints:
     return ends
 
 
-def chunks_of(source: Source) -> Iterator[Chunk]:
+def chunks_of(source: Source) -> Iterator[Features]:
     """Yield the chunks of a source; an error of the operating system becomes a `FormatError`."""
     try:
         yield from source.chunks()

@@ -22,7 +22,7 @@ import numpy as np
 from rosenblatt.atomic import replacing, writing_unnamed
 from rosenblatt.exceptions import FormatError, LabelError, ParameterError
 from rosenblatt.loops.layout import CSR, Rows
-from rosenblatt.rows.batch import Batch, Chunk
+from rosenblatt.rows.batch import Batch
 from rosenblatt.rows.features import read_only
 from rosenblatt.rows.labels import list_classes
 from rosenblatt.rows.memory import format_bytes, require_memory, return_freed_memory, usual_memory
@@ -606,10 +606,9 @@ class _Walked(Source):
         """The names of the features."""
         return self._blocks.names
 
-    def chunks(self) -> Iterator[Chunk]:
+    def chunks(self) -> Iterator[Batch]:
         """Yield the blocks, one after the other."""
-        for batch in self._blocks.walk(range(self._blocks.n_blocks)):
-            yield Chunk.of(batch, batch.classes[batch.codes])
+        return self._blocks.walk(range(self._blocks.n_blocks))
 
 
 class ScaledBlocks(Blocks):

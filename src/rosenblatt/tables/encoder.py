@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from rosenblatt.exceptions import FormatError, Remedy, fit_note
 from rosenblatt.loops.layout import CSR
-from rosenblatt.rows.batch import Chunk, Skipped
-from rosenblatt.rows.features import read_only, show_value
+from rosenblatt.rows.batch import Batch, Skipped
+from rosenblatt.rows.features import Features, read_only, show_value
 from rosenblatt.tables.dates import days_of, parts_of
 from rosenblatt.tables.recipe import TableRecipe, Words
 from rosenblatt.tables.scaling import mark_missing
@@ -177,7 +177,7 @@ class _Prepared:
     problems: list[FormatError]  # of rows that were left out
     unlabelled: Skipped  # the others that were left out
     n_rows: int
-    labels: NDArray[Any] | None = None
+    labels: tuple[NDArray[Any], Ints] | None = None  # the classes, and the code of each row
     parts: list[Part] = field(default_factory=list)  # features before those of categories
     encoded: list[tuple[list[Any], NDArray[np.int32]]] = field(default_factory=list)  # of categorical columns
     known: list[NDArray[np.int64]] = field(default_factory=list)  # the feature of each of their values, or −1
@@ -291,13 +291,13 @@ class Encoder:
         self.unknown.clear()
         self._refused = Refused()
 
-    def chunk(self, block: Block, table: Table) -> Chunk | None:
+    def chunk(self, block: Block, table: Table) -> Features | None:
         """Return the chunk of a block, or None if no row of it could be read."""
         made = self._learned(self._prepared(block, table), table)
         self._refused.raise_any()
         return self._counted(self._joined(made))
 
-    def chunks(self, parts: Iterable[Callable[[], Block]], table: Table) -> Iterator[Chunk]:
+    def chunks(self, parts: Iterable[Callable[[], Block]], table: Table) -> Iterator[Features]:
         """Yield the chunks of blocks, each of which a function reads, by as many threads as are allowed.
 
         Categories are learned in the order of the blocks, with any number of threads. Where a row must not be left
@@ -320,7 +320,7 @@ class Encoder:
         if made.n_rows == 0:
             return made
         if block.label is not None and self._recipe.labels is not None:
-            made.labels = read_only(read_labels(block.label, self._recipe.labels))
+            made.labels = read_labels(block.label, self._recipe.labels)
         if self._recipe.missing == "zero":
             np.nan_to_num(block.numbers, copy=False)
         if not self._recipe.only_numbers:
@@ -400,13 +400,17 @@ class Encoder:
         made.rows = side_by_side(parts, starts, made.n_rows)
         return made
 
-    def _counted(self, made: _Prepared) -> Chunk | None:
+    def _counted(self, made: _Prepared) -> Features | None:
         if made.rows is None:
             return None
         for (name, _), lost in zip(self._recipe.categorical, made.unknown, strict=False):
             if lost:
                 self.unknown[name] += lost
-        return Chunk(made.rows, made.n_rows, made.n_features, labels=made.labels)
+        shape = made.n_rows, made.n_features
+        if made.labels is None:
+            return Features(made.rows, *shape)
+        classes, codes = map(read_only, made.labels)
+        return Batch(made.rows, *shape, codes=codes, classes=classes)
 
     def _without_bad_rows(self, block: Block, table: Table) -> tuple[Block, list[FormatError], Skipped]:
         """Return the rows that can be used, the problems of the others, and those that only lack a label."""

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from rosenblatt.exceptions import FormatError, InputError, Message, NoRowsError, ParameterError, Remedy
 from rosenblatt.parameters import UNUSED, Check, check_choice, check_count, check_flag, check_type, optional
-from rosenblatt.rows.batch import Chunk, Skipped
+from rosenblatt.rows.batch import Skipped
+from rosenblatt.rows.features import Features
 from rosenblatt.tables.data_file import DataFile, expand, once_only
 from rosenblatt.tables.encoder import Encoder
 from rosenblatt.tables.reading import (
@@ -32,6 +33,7 @@ from rosenblatt.tables.reading import (
 from rosenblatt.tables.recipe import Recipe, SparseRecipe, TableRecipe
 from rosenblatt.tables.roles import Roles, begin_recipe, choose, find_again
 from rosenblatt.tables.table import SKIP, Block, Table, Wanted, label_kind, label_problems, read_labels
+from rosenblatt.typing import Ints
 
 if TYPE_CHECKING:
     from rosenblatt.tables.blocks import Blocks
@@ -64,17 +66,18 @@ class Known:
 
 
 class Source(ABC):
-    """Labelled rows that come in chunks, from the first row each time they are read.
+    """Rows that come in chunks, from the first row each time they are read.
 
     Subclasses define `chunks`; every other member has a default.
 
     Examples
     --------
+    >>> from rosenblatt.rows.batch import Batch
     >>> from rosenblatt.rows.features import as_rows
     >>> class Squares(Source):
     ...     def chunks(self):
     ...         for n in range(4):
-    ...             yield Chunk.of(as_rows([[n, n * n]]), np.array([n > 1]))
+    ...             yield Batch.of(as_rows([[n, n * n]]), np.array([n > 1]))
     >>> [chunk.labels.tolist() for chunk in Squares().chunks()]
     [[False], [False], [True], [True]]
     >>> Squares().names is None
@@ -82,8 +85,11 @@ class Source(ABC):
     """
 
     @abstractmethod
-    def chunks(self) -> Iterator[Chunk]:
-        """Yield all rows, chunk by chunk."""
+    def chunks(self) -> Iterator[Features]:
+        """Yield all rows, chunk by chunk: each a `Batch` with classes of its own, or `Features` without labels.
+
+        Sparse rows may be only as wide as the features met so far. A missing number is NaN.
+        """
 
     def blocks(self, *, memory: int | None = None, cache: str | os.PathLike[str] = "auto") -> Blocks:
         r"""Read all rows into blocks, for `fit_blocks`: in memory, or in a cache.
@@ -343,7 +349,7 @@ class FileSource(Source):
         several = f"{len(self.files)} files; " if len(self.files) > 1 else ""
         return several + self._described()
 
-    def chunks(self) -> Iterator[Chunk]:
+    def chunks(self) -> Iterator[Features]:
         """Read everything from the start. Standard input and pipes can be read only once."""
         files = [file for file, _ in self._inputs]
         if self._begun and any(file.is_stream for file in files):
@@ -365,8 +371,8 @@ class FileSource(Source):
         for labels in self._labels():
             if labels is None:
                 return None  # reading will say what is wrong, and where
-            n_rows += len(labels)
-            classes.append(np.unique(labels))
+            classes.append(labels[0])
+            n_rows += len(labels[1])
         return Known(np.unique(np.concatenate(classes)), n_rows, self.n_features) if n_rows else None
 
     @abstractmethod
@@ -378,14 +384,14 @@ class FileSource(Source):
         """Return what is read and how."""
 
     @abstractmethod
-    def _chunks(self) -> Iterator[Chunk]:
+    def _chunks(self) -> Iterator[Features]:
         """Read all files once."""
 
     @abstractmethod
-    def _labels(self) -> Iterator[NDArray[Any] | None]:
-        """Read the labels alone, some at a time; None stands for labels that are missing or wrong."""
+    def _labels(self) -> Iterator[tuple[NDArray[Any], Ints] | None]:
+        """Read the labels alone, some at a time, as `read_labels` does; None: they are missing or wrong."""
 
-    def _all_chunks(self) -> Iterator[Chunk]:
+    def _all_chunks(self) -> Iterator[Features]:
         empty = True
         for chunk in self._chunks():
             empty = False
@@ -546,7 +552,7 @@ class TableSource(FileSource):
         labels = "no labels" if self._target is None or not recipe.target else f"target {recipe.target[0]!r}"
         return f"{self._format}; {labels}; {', '.join(filter(None, parts))}"
 
-    def _chunks(self) -> Iterator[Chunk]:
+    def _chunks(self) -> Iterator[Features]:
         self._encoder.begin_again()
         for file, format_ in self._inputs:
             table, roles = self._next_table(file, format_)
@@ -556,7 +562,7 @@ class TableSource(FileSource):
             with closing(table), closing(_parts_of(table, wanted)) as parts:
                 yield from self._encoder.chunks(parts, table)
 
-    def _labels(self) -> Iterator[NDArray[Any] | None]:
+    def _labels(self) -> Iterator[tuple[NDArray[Any], Ints] | None]:
         kind = self._encoder.recipe.labels
         if not self._encoder.recipe.only_numbers or kind is None:
             yield None
@@ -622,7 +628,7 @@ class FrameSource(TableSource):
     def known(self) -> None:
         """Return None: the labels are not read apart."""
 
-    def _chunks(self) -> Iterator[Chunk]:
+    def _chunks(self) -> Iterator[Features]:
         self._encoder.begin_again()
         assert self._first is not None, "it was opened"
         _, roles = self._first

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from rosenblatt.escaping import printable
 from rosenblatt.exceptions import FormatError, Remedy
 from rosenblatt.loops.layout import CSR
-from rosenblatt.rows.batch import Chunk, Skipped
-from rosenblatt.rows.features import read_only, real_dtype
+from rosenblatt.rows.batch import Batch, Skipped
+from rosenblatt.rows.features import Features, read_only, real_dtype
 from rosenblatt.tables.data_file import BROKEN, DataFile, reason_of
 from rosenblatt.tables.reading import Options
 from rosenblatt.tables.recipe import TableRecipe
@@ -40,6 +40,7 @@ from rosenblatt.tables.table import (
     require_room,
     too_long,
 )
+from rosenblatt.typing import Ints
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -415,14 +416,14 @@ class SparseNpz:
     def close(self) -> None:
         """Do nothing: the file is mapped into memory."""
 
-    def labels(self) -> Iterator[NDArray[Any] | None]:
-        """Read the labels alone, some at a time; None stands for labels that are missing or wrong."""
+    def labels(self) -> Iterator[tuple[NDArray[Any], Ints] | None]:
+        """Read the labels alone, some at a time, as `read_labels` does; None: they are missing or wrong."""
         size = max(self._chunk_bytes // (1 if self._labels is None else self._labels.dtype.itemsize), 1)
         for start in range(0, self._n_rows, size):
             raw, bad = self._label_part(start, min(start + size, self._n_rows))
             yield None if raw is None or bad else read_labels(raw, self._kind)
 
-    def chunks(self) -> Iterator[Chunk]:
+    def chunks(self) -> Iterator[Features]:
         """Read the rows, some at a time."""
         stored = self._data.shape[0]
         size = max(int(self._chunk_bytes / max(12 * stored / self._n_rows, 8)), 1)
@@ -444,7 +445,7 @@ class SparseNpz:
 
     def _chunk(
         self, values: NDArray[Any], indices: NDArray[Any], row_of: NDArray[Any], first: int, last: int
-    ) -> Chunk | None:
+    ) -> Features | None:
         if indices.size and not (indices.min() >= 0 and indices.max() < self._stored_width):
             raise self._wrong(f"a column number lies outside 0 … {self._stored_width - 1}")
         same_row = np.diff(row_of) == 0
@@ -460,15 +461,16 @@ class SparseNpz:
         self.unmet += int(np.count_nonzero(beyond & keep[row_of]))
         if not keep.any():
             return None
-        labels = None
-        if raw is not None:
-            labels = read_only(read_labels(raw.filter(from_numpy(keep)) if bad else raw, self._kind))
         wanted = keep[row_of] & ~beyond
         counts = np.bincount(row_of[wanted], minlength=last - first)[keep]
         indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.uint64)
         data: Any = values[wanted].astype(real_dtype(values.dtype, name="X"))
         rows = CSR(read_only(data), read_only(indices[wanted].astype(np.uint32)), read_only(indptr))
-        return Chunk(rows, int(keep.sum()), self.n_features, labels=labels)
+        shape = int(keep.sum()), self.n_features
+        if raw is None:
+            return Features(rows, *shape)
+        classes, codes = map(read_only, read_labels(raw.filter(from_numpy(keep)) if bad else raw, self._kind))
+        return Batch(rows, *shape, codes=codes, classes=classes)
 
     def _bad_values(
         self, values: NDArray[Any], indices: NDArray[Any], row_of: NDArray[Any], first: int

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.exceptions import FormatError, ParameterError, Remedy
-from rosenblatt.rows.batch import Chunk
+from rosenblatt.rows.features import Features
 from rosenblatt.tables.data_file import DataFile
 from rosenblatt.tables.file_source import FileSource, ReadAgainError
 from rosenblatt.tables.reading import Format, Options
@@ -35,11 +35,11 @@ class SparseReader(Protocol):
     zero_based: bool | None
     unmet: int
 
-    def chunks(self) -> Iterator[Chunk]:
+    def chunks(self) -> Iterator[Features]:
         """Read the rows, some at a time."""
 
-    def labels(self) -> Iterator[NDArray[Any] | None]:
-        """Read the labels alone, some at a time; None stands for labels that are missing or wrong."""
+    def labels(self) -> Iterator[tuple[NDArray[Any], Ints] | None]:
+        """Read the labels alone, some at a time, as `read_labels` does; None: they are missing or wrong."""
 
     def close(self) -> None:
         """Close the file."""
@@ -99,7 +99,7 @@ class SparseSource(FileSource):
         found = np.concatenate([np.empty(0, np.int64), *self._queries])
         return found if len(found) and found.min() >= 0 else None
 
-    def _chunks(self) -> Iterator[Chunk]:
+    def _chunks(self) -> Iterator[Features]:
         self._queries = []
         for file, format_ in self._inputs:
             before = self.unmet
@@ -115,7 +115,7 @@ class SparseSource(FileSource):
                     yield replace(chunk, n_features=self.n_features)
                 self.unmet = before + reader.unmet
 
-    def _counted_from_one_number(self, reader: SparseReader, file: DataFile) -> Iterator[Chunk]:
+    def _counted_from_one_number(self, reader: SparseReader, file: DataFile) -> Iterator[Features]:
         """Yield the chunks of a file after comparing where it counts features from with what is known.
 
         A model's data may count from 0 where the training data counted from 1: its indices are converted.
@@ -159,7 +159,7 @@ class SparseSource(FileSource):
                 file=file.name,
             )
 
-    def _labels(self) -> Iterator[NDArray[Any] | None]:
+    def _labels(self) -> Iterator[tuple[NDArray[Any], Ints] | None]:
         for file, format_ in self._inputs:
             with closing(self._open(file, format_)) as reader:
                 self._width = max(self._width, reader.n_features)

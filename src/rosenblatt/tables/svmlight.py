@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from rosenblatt.exceptions import FormatError, Given, ParameterError
 from rosenblatt.loops.layout import CSR
-from rosenblatt.rows.batch import Chunk, Skipped
-from rosenblatt.rows.features import read_only
+from rosenblatt.rows.batch import Batch, Skipped
+from rosenblatt.rows.features import Features, read_only
 from rosenblatt.tables.data_file import DataFile
 from rosenblatt.tables.delimited_rows import LONGEST_LINE, PADDING_BYTES, LineBlocks
 from rosenblatt.tables.reading import Options, loop_pays
@@ -124,7 +124,7 @@ class SvmlightReader:
         self._file, self._skipped, self._chunk_bytes, self._width = file, skipped, chunk_bytes, width
         self._blocks = LineBlocks(stream, file=file, skipped=None if skipped is None else Skipped())
 
-    def chunks(self) -> Iterator[Chunk]:
+    def chunks(self) -> Iterator[Batch]:
         """Read the rows, some at a time; each chunk has at least one."""
         while self.zero_based is None and (stop := self._blocks.read(SAMPLE_BYTES)):
             yield from self._counted(*self._rows(self._part(stop)))
@@ -134,7 +134,7 @@ class SvmlightReader:
                     yield from self._counted(*found)
         self._count_skipped(self._blocks.skipped)
 
-    def labels(self) -> Iterator[NDArray[Any] | None]:
+    def labels(self) -> Iterator[None]:
         """Yield None: labels cannot be read without the features."""
         yield None
 
@@ -153,7 +153,7 @@ class SvmlightReader:
         self._blocks.skipped = None if skipped is None else Skipped()
         return TextPart(self._blocks.text, stop, self._blocks.before, int(self.zero_based is False), skipped)
 
-    def _counted(self, room: Room, progress: Progress, skipped: Skipped | None) -> Iterator[Chunk]:
+    def _counted(self, room: Room, progress: Progress, skipped: Skipped | None) -> Iterator[Batch]:
         self._count_skipped(skipped)
         if progress.rows:
             yield self._chunk(room, progress)
@@ -190,7 +190,7 @@ class SvmlightReader:
             part.skipped.add(problem)
             return progress._replace(at=part.text.index(b"\n", progress.at) + 1, lines=progress.lines + 1)
 
-    def _chunk(self, room: Room, progress: Progress) -> Chunk:
+    def _chunk(self, room: Room, progress: Progress) -> Batch:
         labels, indptr = room.labels[: progress.rows], room.indptr[: progress.rows + 1]
         data, indices = room.data[: progress.stored], room.indices[: progress.stored]
         if self.zero_based is None and progress.stored:
@@ -204,7 +204,7 @@ class SvmlightReader:
         elif met > self._width:
             data, indices, indptr = self._within(self._width, data, indices, indptr)
         csr = CSR(read_only(data), read_only(indices), read_only(indptr))
-        return Chunk(csr, progress.rows, max(self.n_features, 1), labels=read_only(_whole(labels)))
+        return Batch.of(Features(csr, progress.rows, max(self.n_features, 1)), _whole(labels))
 
     def _within(self, width: int, data: Any, indices: Any, indptr: Any) -> tuple[Any, Any, Any]:
         kept = indices < width

@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 
 from rosenblatt.exceptions import FormatError, Message, Remedy, join_messages
 from rosenblatt.rows.features import show_value
+from rosenblatt.rows.labels import factorize
 from rosenblatt.rows.memory import require_memory
 from rosenblatt.tables.reading import THOUSANDS
-from rosenblatt.typing import Reals
+from rosenblatt.typing import Ints, Reals
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -644,19 +645,24 @@ def label_problems(
     return {int(row): wrong[int(codes[row])] for row in rows}
 
 
-def read_labels(labels: pa.Array, kind: LabelKind) -> NDArray[Any]:
-    """Return labels without problems as an array: int64 where all are whole, else float64; bool; or str."""
+def read_labels(labels: pa.Array, kind: LabelKind) -> tuple[NDArray[Any], Ints]:
+    """Return the distinct labels, sorted, and for each row its position among them; there may be no problems.
+
+    They are int64 where all are whole, else float64; bool; or str.
+    """
     if kind == "number" and _are_integers(labels):
-        return np.frombuffer(labels.buffers()[1], np.int64, len(labels), 8 * labels.offset)
+        return factorize(np.frombuffer(labels.buffers()[1], np.int64, len(labels), 8 * labels.offset))
     values, codes = distinct(labels)
     if kind == "truth":
-        return np.array([_truth(value) for value in values], bool)[codes]
-    if kind == "name":
-        return np.array([_name(value) for value in values], dtype=np.str_)[codes]
-    numbers = [_number(value) for value in values]
-    if all(isinstance(number, int) for number in numbers):
-        return np.array(numbers, np.int64)[codes]
-    return np.array(numbers, np.float64)[codes]
+        found = np.array([_truth(value) for value in values], bool)
+    elif kind == "name":
+        found = np.array([_name(value) for value in values], np.str_)
+    else:
+        numbers = [_number(value) for value in values]
+        whole = all(isinstance(number, int) for number in numbers)
+        found = np.array(numbers, np.int64 if whole else np.float64)
+    classes, of_values = factorize(found)  # what is written differently may be the same label
+    return classes, of_values[codes]
 
 
 def _are_integers(labels: pa.Array) -> bool:

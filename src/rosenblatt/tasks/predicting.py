@@ -117,7 +117,7 @@ def predict_file(
                 labels = [dict(zip(columns, each, strict=True)) for each in labels]
             return write(labels, numbers, predictor.classes).encode()
 
-        for text in ordered(lines, (features for features, _ in opened.rows(source))):
+        for text in ordered(lines, map(opened.preparation.features, source.chunks())):
             file.write(text)
         file.flush()
     describe_reading(source, log)
