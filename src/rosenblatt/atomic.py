@@ -100,21 +100,10 @@ def write_whole(path: str | os.PathLike[str], content: bytes | memoryview) -> No
 
 
 def open_private(path: str | os.PathLike[str], known: os.stat_result | None = None) -> int:
-    """Open a private file for reading, and return its descriptor.
+    """Open a private file for reading, and return its descriptor; a link is not followed.
 
-    Parameters
-    ----------
-    path : path
-        The file; a link is not followed.
-    known : os.stat_result or None
-        The status of a file that this process wrote itself: it is trusted even on a disk that knows no owners.
-
-    Raises
-    ------
-    PermissionError
-        The file belongs to another user, others may write to it, or it is not a plain file.
-    OSError
-        The file cannot be opened.
+    `PermissionError`: the file belongs to another user, others may write to it, or it is not a plain file. A file
+    whose status is `known`, because this process wrote it, is trusted even on a disk that knows no owners.
     """
     descriptor = os.open(path, os.O_RDONLY | OPENED | AT_ONCE)
     try:

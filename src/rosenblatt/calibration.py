@@ -57,12 +57,7 @@ Curve: TypeAlias = SigmoidCurve | StepCurve
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """Curves from decision scores to probabilities.
-
-    Attributes
-    ----------
-    curves : tuple of SigmoidCurve or StepCurve
-        One for two classes, the probability of the second class; otherwise one for each class.
+    """Curves from decision scores to probabilities: for two classes that of the second, otherwise one for each.
 
     Examples
     --------
@@ -97,18 +92,10 @@ class Calibration:
 
 
 def fit_calibration(scores: Any, codes: Ints, *, method: str = "sigmoid", scale: float = 1.0) -> Calibration:
-    """Fit the curves of a calibration.
+    """Fit the curves of a calibration to decision scores of rows that were not trained on.
 
-    Parameters
-    ----------
-    scores : array of shape (n_rows,) or (n_rows, n_classes)
-        Decision scores of rows that were not trained on.
-    codes : array of int
-        The classes of these rows, numbered from 0.
-    method : "sigmoid" or "isotonic"
-        A sigmoid needs few rows. An isotonic curve has any rising shape, and needs about a thousand rows.
-    scale : float
-        The scores to be calibrated are so many times as large as these.
+    A sigmoid needs few rows. An isotonic curve has any rising shape, and needs about a thousand rows. The scores
+    to be calibrated are `scale` times as large as these.
     """
     require_method(method)
     scores = np.asarray(scores, np.float64)

@@ -39,13 +39,7 @@ def hold_lock(path: str | os.PathLike[str]) -> Iterator[None]:
     """Hold the lock of a file; it ends with the process, however that ends.
 
     The lock is a private file beside `path`, with ``.lock`` behind its name and the number of the process in it.
-
-    Raises
-    ------
-    InUseError
-        Another run holds the lock.
-    StorageError
-        There can be no lock at this place.
+    If another run holds it, an `InUseError` is raised.
 
     Examples
     --------

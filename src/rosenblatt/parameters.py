@@ -145,45 +145,21 @@ _ABSENT: Any = object()
 
 @dataclass(frozen=True)
 class Parameter:
-    """A declared parameter.
+    """A declared parameter."""
 
-    Attributes
-    ----------
-    default : object
-        Its default; `required` says whether there is none.
-    doc : str
-        What it means, in sentences.
-    kind : str
-        Its type, as documentation names it.
-    check : callable or None
-        What raises `ParameterError` for values that cannot be used. None: they are checked where they are used.
-    annotation : str
-        Its type, as Python code names it.
-    choices : tuple
-        The values it may have, if they are few.
-    keyword : bool
-        Whether it can be given by name only.
-    help : str
-        What the command line says of it.
-    bounds : mapping
-        The bounds of a number: above, least, below, most.
-    more : str
-        What is added to the meaning that a base class gave it.
-    needs : str
-        Where it has an effect: with "rows" of tables, with "sentences", or with an ability of the learner. ""
-        means everywhere.
-    """
-
-    default: Any = _ABSENT
-    doc: str = ""
-    kind: str = ""
+    default: Any = _ABSENT  # its default; `required` says whether there is none
+    doc: str = ""  # what it means, in sentences
+    kind: str = ""  # its type, as documentation names it
+    # What raises `ParameterError` for values that cannot be used. None: they are checked where they are used.
     check: Check | None = _ABSENT
-    annotation: str = "Any"
-    choices: tuple[Any, ...] = ()
-    keyword: bool = True
-    help: str = ""
-    bounds: Mapping[str, float] = field(default_factory=dict)
-    more: str = ""
+    annotation: str = "Any"  # its type, as Python code names it
+    choices: tuple[Any, ...] = ()  # the values it may have, if they are few
+    keyword: bool = True  # whether it can be given by name only
+    help: str = ""  # what the command line says of it
+    bounds: Mapping[str, float] = field(default_factory=dict)  # the bounds of a number: above, least, below, most
+    more: str = ""  # what is added to the meaning that a base class gave it
+    # Where it has an effect: with "rows" of tables, with "sentences", or with an ability of the learner. "" means
+    # everywhere.
     needs: str = ""
 
     @property

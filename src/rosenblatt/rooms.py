@@ -19,13 +19,7 @@ OPTIONAL = {
 
 
 def find(module: str) -> ModuleType:
-    """Import a module of this package, such as ``networks.mark_one``.
-
-    Raises
-    ------
-    MissingRoomError
-        If the module belongs to a room that this installation was made without.
-    """
+    """Import a module of this package, such as ``networks.mark_one``, if the installation has its room."""
     room = module.partition(".")[0]
     try:
         return import_module(f"rosenblatt.{module}")

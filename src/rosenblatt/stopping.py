@@ -43,15 +43,10 @@ IN_A_ROW = 3  # passes that must agree
 
 @dataclass
 class Plateau:
-    """Ends when the mistakes of a pass have not fallen for some passes.
+    """Ends when the mistakes of a pass have not fallen for `patience` passes.
 
     They fall where they are more than 2 % below the mark, the count of the last pass that brought such a fall. So
     a minimum that is a hair lower does not renew patience, while many small falls add up.
-
-    Parameters
-    ----------
-    patience : int
-        Passes to wait.
     """
 
     patience: int = BRIEF_PATIENCE_PASSES
@@ -71,12 +66,8 @@ class Trend:
 
     After each pass the mean of the second half of all passes is compared with that of the quarter before it. Most
     data that is separated in the end makes at least 5 % fewer mistakes each time the passes double, even where
-    single passes scatter. Training ends when three passes in a row find less than that.
-
-    Parameters
-    ----------
-    fewest : int
-        Passes to make before that.
+    single passes scatter. Training ends when three passes in a row find less than that, but not before `fewest`
+    passes.
     """
 
     fewest: int = FEWEST_PASSES
@@ -84,15 +75,10 @@ class Trend:
     steady: int = 0
 
     def ends(self, mistakes: int, stored: int | None = None) -> bool:
-        """Take note of a pass, and say whether to end.
+        """Take note of the mistakes of a pass, and say whether to end.
 
-        Parameters
-        ----------
-        mistakes : int
-            The mistakes of the pass.
-        stored : int or None
-            The number of values that a pass reads. If it is given, small sets get all the passes they may need: as
-            many as read 5·10⁸ values.
+        `stored` is the number of values that a pass reads. If it is given, small sets get all the passes they may
+        need: as many as read 5·10⁸ values.
         """
         self.sums.append(self.sums[-1] + mistakes)
         epoch = len(self.sums) - 1
@@ -150,18 +136,10 @@ class Validation:
 
 @dataclass
 class LossPlateau:
-    """Ends when a loss has not fallen by the share `tol` within some passes, or is zero to rounding.
+    """Ends when a loss has not fallen by the share `tol` within `patience` passes, or is zero to rounding.
 
-    Many small falls add up: the loss is compared with that of the last pass that brought such a fall.
-
-    Parameters
-    ----------
-    tol : float
-        The share; 0 asks for any new minimum.
-    patience : int
-        Passes to wait.
-    rounding : float
-        A loss below this share of the first one is zero to rounding.
+    Many small falls add up: the loss is compared with that of the last pass that brought such a fall. With a share
+    of 0 any new minimum will do. A loss is zero to rounding if it is below the share `rounding` of the first one.
     """
 
     tol: float
@@ -189,13 +167,7 @@ class LossPlateau:
 
 
 class Watch:
-    """The handler of SIGINT while a fit runs.
-
-    Parameters
-    ----------
-    handler : callable
-        The handler that was installed before; the default one raises KeyboardInterrupt.
-    """
+    """The handler of SIGINT while a fit runs, in place of the one that was installed before."""
 
     def __init__(self, handler: Callable[[int, FrameType | None], Any]) -> None:
         self.handler = handler

@@ -46,13 +46,7 @@ def cores_beside(n_threads: int) -> set[int]:
 
 @cache
 def quota(root: Path) -> float:
-    """Return the limit on processor time that control groups set, in cores, rounded up; it is read once.
-
-    Parameters
-    ----------
-    root : Path
-        Where ``proc`` and ``sys`` are.
-    """
+    """Return the limit on processor time that control groups set, in cores, rounded up; it is read once."""
     return min(_quotas(root), default=math.inf)
 
 
@@ -126,12 +120,7 @@ def resolve_threads(n_jobs: int, name: str = "n_jobs") -> int:
 def using(n_jobs: int | None, n_values: float = math.inf) -> Iterator[None]:
     """Let the work inside use this many threads; None leaves the number that holds outside.
 
-    Parameters
-    ----------
-    n_jobs : int or None
-        The number of threads, as `resolve_threads` takes it.
-    n_values : float
-        The values of the data. Little data takes more time in Python than in loops, and so one thread.
+    Data of few values takes more time in Python than in loops, and so one thread.
 
     Examples
     --------
@@ -237,12 +226,7 @@ def ordered(
 def in_parts(n_items: int, nanoseconds: float) -> list[range]:
     """Return the numbers of items in parts for `ordered`: one part if one thread does the work as soon as several.
 
-    Parameters
-    ----------
-    n_items : int
-        How many items there are.
-    nanoseconds : float
-        About how long one thread takes for all of them.
+    `nanoseconds` is about how long one thread takes for all of them.
 
     Examples
     --------
@@ -261,15 +245,9 @@ def in_parts(n_items: int, nanoseconds: float) -> list[range]:
 class Pool:
     """Threads for one call; use it in a ``with`` block.
 
-    The calling thread is one of them: while it waits for a result, it does work that no other has begun.
-
-    Parameters
-    ----------
-    n_threads : int
-        How many; one means that the calling thread does all the work.
-    foreign : bool
-        Whether the work calls code of others. Threads and processes that this starts may outlive the pool, and
-        would be bound to the cores of its threads; so the kernel chooses these cores.
+    The calling thread is one of them: while it waits for a result, it does work that no other has begun. Work that
+    is `foreign` calls code of others. Threads and processes that this starts may outlive the pool, and would be
+    bound to the cores of its threads; so the kernel chooses these cores.
     """
 
     def __init__(self, n_threads: int, *, foreign: bool = False) -> None:

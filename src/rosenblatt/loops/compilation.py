@@ -44,14 +44,7 @@ def seconds_compiling() -> float:
 
 @dataclass(frozen=True)
 class Seconds:
-    """How long something took.
-
-    Attributes
-    ----------
-    own : float
-        The seconds it took, without those that went into compiling loops.
-    compiling : float
-        The seconds that went into compiling loops; 0 if the cache had them all.
+    """How long something took without compiling loops, and that; the latter is 0 if the cache had them all.
 
     Examples
     --------

@@ -128,16 +128,7 @@ class Blockwise:
     With a seed, blocks come in random order, and so do the rows within their block. The first pass takes the
     blocks as they are stored, so that it can be made while they are read for the first time. The order within a
     block depends on the seed, the pass and the block, so that any block can be visited without the others. A
-    single block is visited as by `Shuffled` or `Cyclic`.
-
-    Parameters
-    ----------
-    boundaries : ndarray of int
-        The first row of each block, and behind them the number of rows.
-    seed : int or None
-        Below 2⁶⁴; None visits rows as they are stored.
-    made : int
-        The passes that a run to be continued has made.
+    single block is visited as by `Shuffled` or `Cyclic`. `made` are the passes of the run that this one continues.
 
     Examples
     --------
@@ -232,19 +223,10 @@ class Called:
 
 
 def make_order(order: Any, n_rows: int, seed: int, made: int = 0) -> Order:
-    """Return the order that `order` describes.
+    """Return the order that `order` describes: by name, or as an array of one pass, repeated.
 
-    Parameters
-    ----------
-    order : {"shuffle", "cyclic", "random"}, array, list of arrays, or callable
-        An array is the order of one pass, repeated; a list of arrays, or a callable of the pass number (from
-        1), gives each pass its own.
-    n_rows : int
-        The number of rows there are.
-    seed : int
-        Of all that is random, below 2⁶⁴.
-    made : int
-        The passes that a run to be continued has made.
+    A list of arrays, or a callable of the pass number (from 1), gives each pass its own. `made` are the passes
+    that a run to be continued has made.
     """
     named: dict[str, Callable[[], Order]] = {
         "shuffle": lambda: Shuffled(n_rows, seed, made),
