@@ -50,7 +50,7 @@ def test_no_run_makes_more_mistakes_than_its_bounds(drawn, seed, tie):
 def test_the_norms_are_those_of_the_run():
     model = rb.SequencePerceptron(templates="words").fit(X, Y)
     found = rb.bounds(X, Y, model=model)
-    problem = pose_question(X, Y, "words", None)
+    problem, *_ = pose_question(X, Y, "words", None)
     deltas = [problem.delta(each) for each in problem.logged(model.trace_.log)]
     squares = [sum(value**2 for value in delta.values()) for delta in deltas]
     assert found["run_radius"].uses["R"] == pytest.approx((math.sqrt(max(squares)),) * 2)

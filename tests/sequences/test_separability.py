@@ -271,7 +271,7 @@ def test_cutting_planes_prove_what_the_perceptron_does_not(monkeypatch):
 
 
 def test_ties_are_not_verified():
-    problem = pose_question(X[:1], Y[:1], ["lower"], None)
+    problem, *_ = pose_question(X[:1], Y[:1], ["lower"], None)
     w, t = np.zeros((problem.n_features, problem.n_labels)), np.zeros((problem.n_labels + 1, problem.n_labels))
     assert verify_weights(problem, w, t, Clock(None)) is None
 

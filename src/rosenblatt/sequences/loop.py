@@ -48,6 +48,21 @@ class MistakeLog(NamedTuple):
     wrong_at: Ints
     wrong_label: Ints
 
+    @classmethod
+    def room(cls, mistakes: int, wrong: int) -> MistakeLog:
+        """Return room for so many mistakes, and for the tokens that they label wrongly."""
+        visit, sentence, stop = (np.empty(mistakes, np.int64) for _ in range(3))
+        return cls(visit, sentence, np.empty(mistakes), stop, np.empty(wrong, np.int64), np.empty(wrong, np.int64))
+
+    def first(self, n: int) -> MistakeLog:
+        """Return the first mistakes."""
+        ends = (n,) * 4 + (int(self.stop[n - 1]) if n else 0,) * 2
+        return MistakeLog._make(each[:end] for each, end in zip(self, ends, strict=True))
+
+    def copy(self) -> MistakeLog:
+        """Return a log that shares no array with this one."""
+        return MistakeLog._make(each.copy() for each in self)
+
 
 def work_for(longest: int, n_labels: int) -> SequenceWork:
     """Return memory for sentences of up to `longest` tokens."""

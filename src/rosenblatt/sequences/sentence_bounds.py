@@ -20,9 +20,9 @@ from rosenblatt.exceptions import ParameterError, UndecidedError
 from rosenblatt.sequences.sentence_problem import Delta, Labelled, SequenceProblem
 from rosenblatt.sequences.sentence_proof import SequenceSeparable, SequenceUndecided
 from rosenblatt.sequences.sentence_verdict import certify_sequences, pose_question
+from rosenblatt.sequences.sentences import as_sentences
 from rosenblatt.theory.bound import Bound, Bounds
 from rosenblatt.theory.separable import root
-from rosenblatt.typing import Floats
 
 AUTHOR, RULE = "Collins 2002", "SequencePerceptron"
 TRIED_GAMMAS = 200  # values of γ that are tried; any of them gives a bound
@@ -47,7 +47,7 @@ def sequence_bounds(X: Iterable[Any], y: Any, model: Any, time_limit: float | No
         )
     if model.order != 1:
         raise ParameterError(f"bounds are about order=1, not {model.order}. Set order=1.")
-    problem = pose_question(X, y, model.templates, model.constraints)
+    problem, *_ = pose_question(as_sentences(X), y, model.templates, model.constraints)
     found = certify_sequences(
         X, y, templates=model.templates, constraints=model.constraints, time_limit=time_limit
     )
@@ -146,7 +146,7 @@ def _at(problem: SequenceProblem, weights: Delta, square: Fraction) -> tuple[flo
     With whole weights w and gaps g_i, take γ = c/‖w‖. Then D‖w‖ = sqrt(Σ max(0, c − g_i)²), and the bound is
     (R‖w‖ + D‖w‖)²/c².
     """
-    w, t = _tables(problem, weights)
+    w, t = problem.tables(weights)
     norm = problem.square(weights)
     if not norm or not problem.exact_in_floats(w, t):
         return None
@@ -171,17 +171,6 @@ def _at(problem: SequenceProblem, weights: Delta, square: Fraction) -> tuple[flo
         "γ": root(Fraction(best) ** 2 / length),
     }
     return found, uses
-
-
-def _tables(problem: SequenceProblem, weights: Delta) -> tuple[Floats, Floats]:
-    n = problem.n_labels
-    w, t = np.zeros((problem.n_features, n)), np.zeros((n + 1, n))
-    for (place, label), value in weights.items():
-        if place < 0:
-            t[-1 - place, label] = value
-        else:
-            w[place, label] = value
-    return w, t
 
 
 def _read_run(model: Any, problem: SequenceProblem) -> tuple[SequenceRunRecord | None, str]:

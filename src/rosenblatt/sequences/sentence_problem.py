@@ -258,6 +258,17 @@ class SequenceProblem:
                 sums[place] = sums.get(place, 0) + weight * value
         return {place: value for place, value in sums.items() if value}
 
+    def tables(self, weights: Mapping[tuple[int, int], float]) -> tuple[Floats, Floats]:
+        """Return weights by place as tables: of features with labels, and of pairs of labels."""
+        n = self.n_labels
+        w, t = np.zeros((self.n_features, n)), np.zeros((n + 1, n))
+        for (place, label), value in weights.items():
+            if place < 0:
+                t[-1 - place, label] = value
+            else:
+                w[place, label] = value
+        return w, t
+
     def is_rival(self, other: Labelled) -> bool:
         """Return whether a labelling is of the right length, is allowed, and is not the truth."""
         truth, labels, n = self.truth(other.sentence), other.labels, self.n_labels
@@ -292,8 +303,8 @@ class SequenceProblem:
         rows, visits = self.rows, self.sentences.astype(np.uint64)
         gaps, found = np.empty(len(visits)), np.empty(int(np.diff(rows.starts)[self.sentences].sum()), np.int64)
         rival_gaps(
-            rows.indices, rows.data, rows.indptr, rows.starts, self.codes, visits, w, t + self.held.pairs,
-            self.held.last, work_for(rows.longest, self.n_labels), gaps, found,
+            *rows, self.codes, visits, w, t + self.held.pairs, self.held.last,
+            work_for(rows.longest, self.n_labels), gaps, found,
         )  # fmt: skip
         labels, rivals, first = found.tolist(), [], 0
         for sentence, n in zip(
@@ -379,20 +390,12 @@ class SequenceProblem:
         n, n_tokens = len(order), int(lengths.sum())
         all_tokens = max(1, int(np.diff(self.rows.starts)[self.sentences].sum()))
         clock.spend(2.0 * self.size * n_tokens / all_tokens, "running the perceptron")
-        log = MistakeLog(
-            np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n), np.empty(n, np.int64),
-            np.empty(n_tokens, np.int64), np.empty(n_tokens, np.int64),
-        )  # fmt: skip
-        rows = self.rows
+        rows, log = self.rows, MistakeLog.room(n, n_tokens)
         mistakes, done = visit_sentences(
-            rows.indices, rows.data, rows.indptr, rows.starts, self.codes, np.ones(rows.n_sentences), order,
-            w, u, t, tu, self.held.last, made, 0.0, True, work_for(rows.longest, self.n_labels), log,
+            *rows, self.codes, np.ones(rows.n_sentences), order, w, u, t, tu, self.held.last, made, 0.0, True,
+            work_for(rows.longest, self.n_labels), log,
         )  # fmt: skip
-        if done < n:
-            return None
-        n_wrong = int(log.stop[mistakes - 1]) if mistakes else 0
-        cut = (mistakes, mistakes, mistakes, mistakes, n_wrong, n_wrong)
-        return MistakeLog._make(each[:size].copy() for each, size in zip(log, cut, strict=True))
+        return None if done < n else log.first(mistakes).copy()
 
     def logged(self, log: MistakeLog) -> list[Labelled]:
         """Return the wrong labellings of a log."""

@@ -10,6 +10,7 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rosenblatt.certify import check
 from rosenblatt.certify.decide import decide
@@ -286,15 +287,12 @@ class CuttingPlanes:
 
     def tables(self, v: Floats) -> tuple[Floats, Floats]:
         """Return a vector of the columns as weights of features as given, and of pairs."""
-        n = self.problem.n_labels
-        w, t = np.zeros((self.problem.n_features, n)), np.zeros((n + 1, n))
         scale = self.problem.scale
-        for ((place, label), _), value in zip(self.columns.items(), v.tolist(), strict=False):
-            if place < 0:
-                t[-1 - place, label] = value
-            else:
-                w[place, label] = value * (1 if scale is None else scale[place])
-        return w, t
+        weights = {
+            (place, label): value if place < 0 or scale is None else value * scale[place]
+            for (place, label), value in zip(self.columns, v.tolist(), strict=False)
+        }
+        return self.problem.tables(weights)
 
     def rounded(self, v: Floats) -> Gap | None:
         """Return the vector rounded to short whole numbers if it labels every sentence correctly, else None."""
@@ -372,25 +370,20 @@ def certify_sequences(
         if value is not None and not (isinstance(value, int | float | np.number) and value >= 0):
             raise ParameterError(Given(name, value) + " must be None or a number ≥ 0.")
     sentences = as_sentences(X)
-    classes, codes = as_label_codes(y, sentences, None)
+    left_out = tuple(sorted({_sentence(each, len(sentences)) for each in without}))
+    problem, classes, vocabulary = pose_question(sentences, y, templates, constraints, left_out)
     labels = tuple(str(label) for label in classes.tolist())
     if len(set(labels)) < len(labels):
         raise LabelError("Two labels are the same as text, so a proof cannot tell them apart. Rename one of them.")
-    left_out = tuple(sorted({_sentence(each, len(sentences)) for each in without}))
-    held = as_constraints(constraints, classes)
-    given = None if templates is None else as_templates(templates)
-    vocabulary = ItemVocabulary() if given is None else TemplateVocabulary(given)
-    rows = vocabulary.rows(sentences, grows=True)
-    require_allowed(held, codes, rows.starts, classes)
-    problem = SequenceProblem(rows, codes, vocabulary.n_features, held, left_out)
+    given = vocabulary.templates if isinstance(vocabulary, TemplateVocabulary) else None
     data = SequenceData(
         len(sentences),
-        len(codes),
+        len(problem.codes),
         labels,
         None if given is None else tuple(map(_written, given)),
-        _forbidden(held),
+        _forbidden(problem.held),
         left_out,
-        _fingerprint(sentences, codes.tolist(), given),
+        _fingerprint(sentences, problem.codes.tolist(), given),
     )
     found = search(problem, Clock(time_limit, work))
     if isinstance(found.answer, str):
@@ -416,15 +409,16 @@ def certify_sequences(
     )
 
 
-def pose_question(X: Iterable[Any], y: Any, templates: Any, constraints: Any) -> SequenceProblem:
-    """Return the question that `certify_sequences` decides."""
-    sentences = as_sentences(X)
+def pose_question(
+    sentences: Sentences, y: Any, templates: Any, constraints: Any, left_out: Iterable[int] = ()
+) -> tuple[SequenceProblem, NDArray[Any], ItemVocabulary | TemplateVocabulary]:
+    """Return the question that `certify_sequences` decides, its labels, and its features by name."""
     classes, codes = as_label_codes(y, sentences, None)
     held = as_constraints(constraints, classes)
     vocabulary = ItemVocabulary() if templates is None else TemplateVocabulary(as_templates(templates))
     rows = vocabulary.rows(sentences, grows=True)
     require_allowed(held, codes, rows.starts, classes)
-    return SequenceProblem(rows, codes, vocabulary.n_features, held)
+    return SequenceProblem(rows, codes, vocabulary.n_features, held, left_out), classes, vocabulary
 
 
 def problem_of(data: SequenceData, X: Iterable[Any], y: Any, names: Iterable[str] | None) -> SequenceProblem | str:

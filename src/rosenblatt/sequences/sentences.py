@@ -165,10 +165,6 @@ class Corpus:
         line = int(self.lines[self.starts[sentence] + token])
         return f"{self.files[self.file_of[sentence]]}:{line}"
 
-    def place_of_token(self, token: int) -> str:
-        """Return ``file:line`` of a token, counted from the first of the corpus."""
-        return self.place(*place_of(token, self.starts))
-
 
 Sentences: TypeAlias = list[list[Any]]
 

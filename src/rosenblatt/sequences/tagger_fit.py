@@ -106,7 +106,10 @@ class SequenceFit(FitLoop[SequenceState, SequenceRun, Visits]):
         self._since_copy = 0  # wrong tokens
 
     def _visits(self, epoch: int) -> Visits:
-        return _order(self.sentences, self.plan.seed, epoch)
+        visits = self.sentences.copy()
+        if self.plan.seed is not None:
+            shuffle(visits, np.uint64(seed_of_pass(np.uint64(self.plan.seed), np.uint64(epoch))))
+        return visits
 
     def _steps(self, epoch: int, visits: Visits) -> Iterator[tuple[MistakeLog, int]]:
         if len(self.visits_per_pass) < epoch:
@@ -228,25 +231,17 @@ def learn(
     """Visit some sentences, change the state, and return the mistakes."""
     lengths = np.diff(rows.starts)[visits]
     n, n_tokens = len(visits), int(lengths.sum())
-    log = MistakeLog(
-        np.empty(n, np.int64),
-        np.empty(n, np.int64),
-        np.empty(n),
-        np.empty(n, np.int64),
-        np.empty(n_tokens, np.int64),
-        np.empty(n_tokens, np.int64),
-    )
+    log = MistakeLog.room(n, n_tokens)
     longest, n_labels = int(lengths.max(initial=1)), state.t.shape[1]
     if plan.beam is None and plan.order == 1:
         mistakes, done = visit_sentences(
-            rows.indices, rows.data, rows.indptr, rows.starts, codes, steps, visits, state.w, state.u, state.t,
-            state.tu, last, state.visits, plan.margin, plan.ties_are_mistakes, work_for(longest, n_labels), log,
+            *rows, codes, steps, visits, state.w, state.u, state.t, state.tu, last, state.visits, plan.margin,
+            plan.ties_are_mistakes, work_for(longest, n_labels), log,
         )  # fmt: skip
     else:
         mistakes, done = visit_by_beam(
-            rows.indices, rows.data, rows.indptr, rows.starts, codes, steps, visits, state.w, state.u, state.t,
-            state.tu, last, state.visits, plan.margin, UPDATES.index(plan.update),
-            beam_work_for(longest, n_labels, plan.beam, plan.order), log,
+            *rows, codes, steps, visits, state.w, state.u, state.t, state.tu, last, state.visits, plan.margin,
+            UPDATES.index(plan.update), beam_work_for(longest, n_labels, plan.beam, plan.order), log,
         )  # fmt: skip
     state.visits += done
     if done < n:
@@ -254,32 +249,29 @@ def learn(
             f"X[{visits[done]}] has no labelling with a finite score: weights or values are too large for floats. "
             "Scale the values of features."
         )
-    return MistakeLog._make(each.copy() for each in _part(log, mistakes))
+    return log.first(mistakes).copy()
 
 
 class GrowingLog:
     """The mistakes of a run, in arrays that have room for more: nothing is left to be joined when it ends."""
 
     def __init__(self) -> None:
-        empty = np.empty(0, np.int64)
-        self._room = MistakeLog(empty, empty, np.empty(0), empty, empty, empty)
+        self._room = MistakeLog.room(0, 0)
         self._lengths = 0, 0
 
     def add(self, log: MistakeLog) -> None:
         """Add the mistakes of some visits."""
         mistakes, wrong = self._lengths
         ends = mistakes + len(log.visit), wrong + len(log.wrong_at)
-        self._room = MistakeLog._make(
-            _with_room(each, end) for each, end in zip(self._room, _each(*ends), strict=True)
-        )
-        log = log._replace(stop=log.stop + wrong)
-        for room, new, first in zip(self._room, log, _each(mistakes, wrong), strict=True):
-            room[first : first + len(new)] = new
-        self._lengths = ends
+        log, grown = log._replace(stop=log.stop + wrong), []
+        for room, new, end in zip(self._room, log, (*(ends[0],) * 4, *(ends[1],) * 2), strict=True):
+            grown.append(_with_room(room, end))
+            grown[-1][end - len(new) : end] = new
+        self._room, self._lengths = MistakeLog._make(grown), ends
 
     def first(self, n: int) -> MistakeLog:
         """Return the first mistakes, without a copy."""
-        return _part(self._room, n)
+        return self._room.first(n)
 
 
 def _with_room(array: NDArray[Any], wanted: int) -> NDArray[Any]:
@@ -289,21 +281,3 @@ def _with_room(array: NDArray[Any], wanted: int) -> NDArray[Any]:
     longer = np.empty(max(wanted, 2 * len(array)), array.dtype)
     longer[: len(array)] = array
     return longer
-
-
-def _each(mistakes: int, wrong: int) -> tuple[int, ...]:
-    """Return the length of each column of a log."""
-    return (mistakes,) * 4 + (wrong,) * 2
-
-
-def _part(log: MistakeLog, n: int) -> MistakeLog:
-    """Return the first mistakes of a log."""
-    ends = _each(n, int(log.stop[n - 1]) if n else 0)
-    return MistakeLog._make(each[:end] for each, end in zip(log, ends, strict=True))
-
-
-def _order(sentences: Visits, seed: int | None, epoch: int) -> Visits:
-    visits = sentences.copy()
-    if seed is not None:
-        shuffle(visits, np.uint64(seed_of_pass(np.uint64(seed), np.uint64(epoch))))
-    return visits

@@ -282,7 +282,7 @@ class SequenceModel:
         """Return the label of each token in the best labelling of its sentence, or the best that a beam finds."""
         out = np.empty(rows.starts[-1], np.int64)
         n_labels = self.t.shape[1]
-        arrays = rows.indices, rows.data, rows.indptr, rows.starts, self.w, self.t, self.last
+        arrays = *rows, self.w, self.t, self.last
         if beam is None and self.order == 1:
             done = tag_sentences(*arrays, work_for(rows.longest, n_labels), out)
         else:
@@ -300,7 +300,7 @@ class SequenceModel:
         """Return for each token and label the best score through it minus the best score."""
         out = np.empty((rows.starts[-1], self.t.shape[1]))
         work = work_for(rows.longest, self.t.shape[1])
-        max_marginals(rows.indices, rows.data, rows.indptr, rows.starts, self.w, self.t, self.last, work, out)
+        max_marginals(*rows, self.w, self.t, self.last, work, out)
         out /= self.scale
         return out
 

@@ -151,10 +151,7 @@ def replay_updates(
 ) -> SequenceState:
     """Make the updates of a log from `first` to before `stop`, and return the state, after so many `visits`."""
     found = np.empty(rows.longest, np.int64)
-    replay_sentences(
-        rows.indices, rows.data, rows.indptr, rows.starts, codes, steps, log, first, stop,
-        state.w, state.u, state.t, state.tu, found,
-    )  # fmt: skip
+    replay_sentences(*rows, codes, steps, log, first, stop, state.w, state.u, state.t, state.tu, found)
     state.visits = visits
     return state
 
