@@ -345,7 +345,7 @@ def test_hashed_text_makes_too_large_a_network_which_is_said_before_training(tmp
 
 
 def test_large_networks_of_as_large_data_are_trained(monkeypatch):
-    monkeypatch.setattr("rosenblatt.networks.multilayer_perceptron.LARGE_WEIGHT_COUNT", 100)
+    monkeypatch.setattr("rosenblatt.networks.base.LARGE_WEIGHT_COUNT", 100)
     X, y = np.random.default_rng(0).normal(size=(50, 10)), np.arange(50) % 2
     quietly(rb.MultilayerPerceptron(hidden_layer_sizes=400, max_iter=2).fit, X, y)  # 4,801 weights, 500 values
     with pytest.raises(ParameterError, match="has 6,001 weights, 12 times as many"):

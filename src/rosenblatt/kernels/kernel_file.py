@@ -112,12 +112,8 @@ def _sound_kernel_state(state: KernelState) -> None:
     require(inverse is None or inverse.shape[0] == inverse.shape[1], "the inverse is not square")
 
 
-def _kernel_state(w: Any, u: Any, visits: int, **own: Any) -> KernelState:
-    return KernelState(w, u, visits, **own)
-
-
 KERNEL_STATE = Record(
-    _kernel_state,
+    KernelState,
     {
         "w": WEIGHTS,
         "u": Maybe(WEIGHTS),

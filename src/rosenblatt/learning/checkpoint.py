@@ -172,7 +172,14 @@ class Checkpoint:
 
     def _parts(self, loop: Any) -> dict[str, Any]:
         """Return what a fit needs to go on from where it stands, between two stretches of visits."""
-        return _snapshot(loop)
+        return _passes(loop) | {
+            "best": loop.best if loop.validation.best_epoch else None,
+            "wrong_per_pass": loop.recorder.wrong_per_pass,
+            "loss": loop.loss,
+            "validation_errors": loop.validation_errors,
+            "verdict": loop.verdict,
+            "validation": loop.validation,
+        }
 
     def _codec(self) -> Record:
         seed, held_out = Count(0, 2**64 - 1), Maybe(Array(dtypes=(np.int64,)))
@@ -263,17 +270,6 @@ def _passes(loop: PerceptronFit | VectorFit) -> dict[str, Any]:
         "mistakes": recorder.mistakes(),
         "seconds": time.perf_counter() - loop.began,
         "tolerance": loop.tolerance,
-    }
-
-
-def _snapshot(loop: PerceptronFit) -> dict[str, Any]:
-    return _passes(loop) | {
-        "best": loop.best if loop.validation.best_epoch else None,
-        "wrong_per_pass": loop.recorder.wrong_per_pass,
-        "loss": loop.loss,
-        "validation_errors": loop.validation_errors,
-        "verdict": loop.verdict,
-        "validation": loop.validation,
     }
 
 

@@ -19,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from rosenblatt.estimators._features import ReadsTables, also_scale
 from rosenblatt.estimators._fitting import Before, Drawn, draw, generator, progress_bar, require_same_data
 from rosenblatt.estimators._linear import warn_of_column
-from rosenblatt.exceptions import Given, InputError, ParameterError, WeightError
+from rosenblatt.exceptions import Given, InputError, ParameterError, Remedy, WeightError
 from rosenblatt.learning.trace import Curve
 from rosenblatt.learning.visitor import row_weights
 from rosenblatt.loops.order import make_order
@@ -48,9 +48,12 @@ from rosenblatt.parameters import (
 from rosenblatt.rows.batch import Batch, as_weight, class_weights
 from rosenblatt.rows.features import Features, as_rows, read_only, require_finite
 from rosenblatt.rows.labels import as_labels, as_measurements, encode_labels
+from rosenblatt.rows.memory import format_bytes
 from rosenblatt.typing import Floats, Ints, MatrixLike
 
 DEFAULT_BATCH_ROWS = 200
+LARGE_WEIGHT_COUNT = 10**7  # weights, which a step changes in hundredths of a second
+WEIGHTS_A_VALUE = 10  # times more weights than values: most of them are never told from their start
 LEAST_PASSES, LEAST_STEPS = 10, 300
 """To wait for the loss to fall: a pass over few rows is a single step."""
 
@@ -416,6 +419,27 @@ def _conclude(p: Any, run: NetworkRun, features: Features) -> None:
         )
     if run.interruption is not None:
         raise run.interruption
+
+
+def require_sense(what: str, n_weights: int, features: Features, bytes_a_weight: int, parameter: str) -> None:
+    """Refuse what is huge and has many times more weights than the rows have values.
+
+    Hashed text makes such networks of nearly any number of rows, and each step changes every weight.
+    """
+    stored = max(features.stored, 1)
+    if n_weights <= LARGE_WEIGHT_COUNT or n_weights <= WEIGHTS_A_VALUE * stored:
+        return
+    raise ParameterError(
+        f"{what} has {n_weights:,} weights, {n_weights // stored:,} times as many as the rows have values "
+        f"({stored:,}), and its model would take {format_bytes(bytes_a_weight * n_weights)}. Hash text into fewer "
+        "features ("
+        + Remedy("bits")
+        + "), choose fewer neurons ("
+        + Remedy(parameter)
+        + "), or use a linear learner such as "
+        + Remedy("learner", "averaged", "Perceptron(average=True)")
+        + "."
+    )
 
 
 def shape_of(layers: tuple[Layer, ...]) -> str:

@@ -35,7 +35,6 @@ from rosenblatt.exceptions import (
     Given,
     LabelError,
     ParameterError,
-    Remedy,
     ShapeError,
     Term,
     TrainingOverflowError,
@@ -43,13 +42,13 @@ from rosenblatt.exceptions import (
 from rosenblatt.learning.linear import LABELS
 from rosenblatt.learning.stored_streams import require_names
 from rosenblatt.loops.layout import PAIR, oriented
-from rosenblatt.networks.multilayer_perceptron import LARGE_WEIGHT_COUNT, WEIGHTS_A_VALUE
+from rosenblatt.networks.base import require_sense
 from rosenblatt.parameters import Declared, PerceptronParameters, learned, like, param, positional
 from rosenblatt.registry import built_in
 from rosenblatt.rows.batch import as_weight
 from rosenblatt.rows.features import Features, as_rows, read_only, require_finite
 from rosenblatt.rows.labels import as_labels, as_measurements, encode_labels
-from rosenblatt.rows.memory import format_bytes, require_neurons
+from rosenblatt.rows.memory import require_neurons
 from rosenblatt.typing import ColumnLike, Floats, MatrixLike
 
 # A layer of neurons with random weights that are not trained.
@@ -422,7 +421,8 @@ class ExtremeLearningMachine(Declared, ReadsTables, BaseEstimator):  # type: ign
                 "Add rows of another class."
             )
         weight = as_weight(sample_weight, features.n_rows)
-        self._require_sense(features)
+        what = f"A random layer of {self.n_hidden:,} neurons on {features.n_features:,} features"
+        require_sense(what, self.n_hidden * features.n_features, features, 8, "n_hidden")
         layer, ridge = self._begin(features, targets, numbers)
         self._learn(layer, ridge, features, targets._replace(grows=False), codes, numbers, weight)
         return self
@@ -555,22 +555,6 @@ class ExtremeLearningMachine(Declared, ReadsTables, BaseEstimator):  # type: ign
         both = np.concatenate([before, found]) if alike else [*before.tolist(), *found.tolist()]
         every = as_labels(both, len(both))[1]
         return _Targets(every, grows=True), encode_labels(y, every, n_rows), None
-
-    def _require_sense(self, features: Features) -> None:
-        """Refuse a layer that is huge and has many times more weights than the rows have values."""
-        n, stored = self.n_hidden * features.n_features, max(features.stored, 1)
-        if n > LARGE_WEIGHT_COUNT and n > WEIGHTS_A_VALUE * stored:
-            raise ParameterError(
-                f"A random layer of {self.n_hidden:,} neurons on {features.n_features:,} features has {n:,} "
-                f"weights, {n // stored:,} times as many as the rows have values ({stored:,}), and its model "
-                f"would take {format_bytes(8 * n)}. Hash text into fewer features ("
-                + Remedy("bits")
-                + "), choose fewer neurons ("
-                + Remedy("n_hidden")
-                + "), or use a linear learner such as "
-                + Remedy("learner", "averaged", "Perceptron(average=True)")
-                + "."
-            )
 
     def _begin(self, features: Features, targets: _Targets, numbers: Any) -> tuple[RandomLayer, RecursiveRidge]:
         rng = generator(self.random_state)

@@ -18,7 +18,7 @@ from rosenblatt.estimators._fitting import (
     generator,
     require_same_classes,
 )
-from rosenblatt.exceptions import Given, ParameterError, Remedy
+from rosenblatt.exceptions import Given, ParameterError
 from rosenblatt.loops.order import Cyclic
 from rosenblatt.networks import base as shared
 from rosenblatt.networks.base import ReportedNetwork
@@ -37,14 +37,10 @@ from rosenblatt.networks.network_fit import (
 )
 from rosenblatt.parameters import check_count, learned, param, positional
 from rosenblatt.registry import built_in
-from rosenblatt.rows.features import Features
-from rosenblatt.rows.memory import format_bytes
 from rosenblatt.stopping import interruptible
 from rosenblatt.typing import ColumnLike, MatrixLike
 
 HIDDEN = ("logistic", "tanh", "relu", "identity")
-LARGE_WEIGHT_COUNT = 10**7  # weights, which a step changes in hundredths of a second
-WEIGHTS_A_VALUE = 10  # times more weights than values: most of them are never told from their start
 FIT_ONLY = ("n_iter_", "stop_reason_", "converged_", "_run")
 
 
@@ -155,7 +151,10 @@ class MultilayerPerceptron(ReportedNetwork):
             self._check_parameters()
             examples = shared.read_examples(self, X, y, sample_weight, self._coding_of)
             layers = self._make_layers(examples)
-            self._require_sense(layers, examples.features)
+            what = f"A network of {shared.shape_of(layers)} neurons"
+            bytes_a_weight = examples.features.values.dtype.itemsize * (1 + shared.rule_of(self).n_moments)
+            n = n_parameters(layers)
+            shared.require_sense(what, n, examples.features, bytes_a_weight, "hidden_layer_sizes")
             self._train(examples, layers, partial(random_parameters, layers, self._scales(layers)))
             return self
 
@@ -277,27 +276,6 @@ class MultilayerPerceptron(ReportedNetwork):
         names = [self.activation] * (len(sizes) - 2) + [self.output_activation or "identity"]
         shapes = zip(sizes[:-1], sizes[1:], names, strict=True)
         return tuple(Layer(n_in, n_out, RESPONSES[name]) for n_in, n_out, name in shapes)
-
-    def _require_sense(self, layers: tuple[Layer, ...], features: Features) -> None:
-        """Refuse a network that is huge and has many times more weights than the rows have values.
-
-        Hashed text makes one of nearly any number of rows, and each step changes every weight.
-        """
-        n, stored = n_parameters(layers), max(features.stored, 1)
-        if n <= LARGE_WEIGHT_COUNT or n <= WEIGHTS_A_VALUE * stored:
-            return
-        n_bytes = features.values.dtype.itemsize * n * (1 + shared.rule_of(self).n_moments)
-        raise ParameterError(
-            f"A network of {shared.shape_of(layers)} neurons has {n:,} weights, {n // stored:,} times as many as "
-            f"the rows have values ({stored:,}), and its model would take {format_bytes(n_bytes)}. Hash text into "
-            "fewer features ("
-            + Remedy("bits")
-            + "), choose fewer neurons ("
-            + Remedy("hidden_layer_sizes")
-            + "), or use a linear learner such as "
-            + Remedy("learner", "averaged", "Perceptron(average=True)")
-            + "."
-        )
 
     def _scales(self, layers: tuple[Layer, ...]) -> list[float]:
         """Return how far from zero layers begin, so that signals neither fade nor grow (Glorot 2010, He 2015)."""
