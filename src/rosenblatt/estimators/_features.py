@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from math import floor, log10, sqrt
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ from rosenblatt.exceptions import (
 )
 from rosenblatt.loops.layout import CSR, Rows, csr_take
 from rosenblatt.registry import name_of
+from rosenblatt.rows.batch import Vocabulary, are_mappings
 from rosenblatt.rows.features import Features, as_rows, read_only
 from rosenblatt.tables.blocks import Blocks
 from rosenblatt.typing import Floats, MatrixLike
@@ -50,7 +51,36 @@ SHOWN_RESULTS = {
 """The results of training that notebooks show, and their names there."""
 
 
-class ReadsTables:
+class Trained:
+    """What every estimator says of the names of its features, and before it is trained."""
+
+    if TYPE_CHECKING:
+
+        def __sklearn_is_fitted__(self) -> bool: ...
+
+        def _feature_names(self) -> tuple[str, ...] | None: ...
+
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """The names of the features, where the data had any."""
+        self._require_fitted("feature_names_in_")
+        names = self._feature_names()
+        if names is None:
+            raise AttributeError("The training data had no feature names.")
+        return read_only(np.array(names, dtype=object))
+
+    def _require_fitted(self, attribute: str | None = None) -> None:
+        if not self.__sklearn_is_fitted__():
+            name = name_of(self)
+            if attribute is not None:
+                raise AttributeError(f"{name} has no attribute {attribute!r} before it is trained.")
+            ways = "fit or partial_fit" if hasattr(self, "partial_fit") else "fit"
+            from sklearn.exceptions import NotFittedError
+
+            raise NotFittedError(f"This {name} is not trained yet. Call {ways} first.")
+
+
+class ReadsTables(Trained):
     """The features an estimator was trained on, required of every table it reads later."""
 
     _width: int
@@ -87,25 +117,6 @@ class ReadsTables:
         self._require_fitted("n_features_in_")
         return self._width
 
-    @property
-    def feature_names_in_(self) -> NDArray[Any]:
-        """The names of the features, where the data had any."""
-        self._require_fitted("feature_names_in_")
-        names = self._feature_names()
-        if names is None:
-            raise AttributeError("The training data had no feature names.")
-        return read_only(np.array(names, dtype=object))
-
-    def _require_fitted(self, attribute: str | None = None) -> None:
-        if not self.__sklearn_is_fitted__():
-            name = name_of(self)
-            if attribute is not None:
-                raise AttributeError(f"{name} has no attribute {attribute!r} before it is trained.")
-            ways = "fit or partial_fit" if hasattr(self, "partial_fit") else "fit"
-            from sklearn.exceptions import NotFittedError
-
-            raise NotFittedError(f"This {name} is not trained yet. Call {ways} first.")
-
     def _feature_names(self) -> tuple[str, ...] | None:
         return self._names
 
@@ -139,6 +150,35 @@ class ReadsTables:
             warnings.warn(f"X has feature names, but {name} was fitted without feature names", stacklevel=4)
         elif features.names != known:
             raise InputError(_difference(known, features.names))
+
+
+class ReadsMappings(ReadsTables):
+    """Features that may also be mappings of names to values, whose names are learned as they are met."""
+
+    _vocabulary: Vocabulary | None
+
+    def _features(self, X: MatrixLike) -> Features:
+        if are_mappings(X):
+            return self._known_vocabulary().rows(X, learn=False)[0]
+        return super()._features(X)
+
+    def _chunk(self, X: MatrixLike) -> tuple[Features, Vocabulary | None, list[Any]]:
+        """Return examples to learn, and where they are mappings, the vocabulary and their new names."""
+        if not are_mappings(X):
+            return as_rows(X), None, []
+        vocabulary = self._known_vocabulary()
+        features, new_names = vocabulary.rows(X, learn=True)
+        return features, vocabulary, new_names
+
+    def _feature_names(self) -> tuple[str, ...] | None:
+        vocabulary = self.__dict__.get("_vocabulary")
+        return self._names if vocabulary is None else tuple(vocabulary.names)
+
+    def _known_vocabulary(self) -> Vocabulary:
+        vocabulary: Vocabulary | None = self.__dict__.get("_vocabulary")
+        if vocabulary is not None:
+            return vocabulary
+        return Vocabulary.of(self._names) if self.__sklearn_is_fitted__() else Vocabulary(grows=True)
 
 
 def tags_of_task(tags: Any, task: str) -> Any:

@@ -34,7 +34,7 @@ from rosenblatt.codecs import (
     wrong,
 )
 from rosenblatt.estimators import _fitting as fitting
-from rosenblatt.estimators._features import ReadsTables
+from rosenblatt.estimators._features import ReadsMappings, ReadsTables
 from rosenblatt.estimators._fitting import (
     Drawn,
     check_classes,
@@ -54,8 +54,8 @@ from rosenblatt.loops.layout import Rows
 from rosenblatt.loops.named_features import score_named
 from rosenblatt.loops.passes import score_row
 from rosenblatt.loops.rules import PLAIN, Rule
-from rosenblatt.rows.batch import Vocabulary, are_mappings, as_weight, single_weight, vector_row
-from rosenblatt.rows.features import Features, as_rows, protect, read_only
+from rosenblatt.rows.batch import Vocabulary, as_weight, single_weight, vector_row
+from rosenblatt.rows.features import protect, read_only
 from rosenblatt.rows.labels import as_labels, is_column
 from rosenblatt.tables.blocks import Blocks
 from rosenblatt.threads import using
@@ -367,7 +367,7 @@ class VisitingClassifier(LinearClassifier):
         return self._trace if self._stream is None else self._stream.trace(self._width)
 
 
-class OnlineLearning(VisitingClassifier):
+class OnlineLearning(ReadsMappings, VisitingClassifier):
     """`partial_fit`, `learn_one` and `predict_one`."""
 
     _check_parameters: Any  # of `Declared`
@@ -380,7 +380,6 @@ class OnlineLearning(VisitingClassifier):
     zero: int
     random_state: Any
     _stream_kind: ClassVar[type[Stream]] = Stream
-    _vocabulary: Vocabulary | None
 
     def partial_fit(
         self,
@@ -541,19 +540,6 @@ class OnlineLearning(VisitingClassifier):
                 raise
         return self
 
-    def _features(self, X: MatrixLike) -> Features:
-        if are_mappings(X):
-            return self._known_vocabulary().rows(X, learn=False)[0]
-        return super()._features(X)
-
-    def _chunk(self, X: MatrixLike) -> tuple[Features, Vocabulary | None, list[Any]]:
-        """Return examples to learn, and where they are mappings, the vocabulary and their new names."""
-        if not are_mappings(X):
-            return as_rows(X), None, []
-        vocabulary = self._known_vocabulary()
-        features, new_names = vocabulary.rows(X, learn=True)
-        return features, vocabulary, new_names
-
     @contextmanager
     def _alone(self) -> Iterator[None]:
         """Let no other thread learn meanwhile."""
@@ -709,18 +695,6 @@ class OnlineLearning(VisitingClassifier):
         self._vocabulary = model.vocabulary
         self._follow(model.stream, model.n_features, None)
         return self
-
-    def _feature_names(self) -> tuple[str, ...] | None:
-        vocabulary = self.__dict__.get("_vocabulary")
-        return self._names if vocabulary is None else tuple(vocabulary.names)
-
-    def _known_vocabulary(self) -> Vocabulary:
-        vocabulary: Vocabulary | None = self.__dict__.get("_vocabulary")
-        if vocabulary is not None:
-            return vocabulary
-        if not self.__sklearn_is_fitted__():
-            return Vocabulary(grows=True)
-        return Vocabulary.of(self._names)
 
 
 def _declared(classes: ColumnLike | None) -> NDArray[Any]:

@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from rosenblatt.codecs import Count, Maybe, Several, Text, VocabularyCodec
-from rosenblatt.estimators._features import ReadsTables
+from rosenblatt.estimators._features import ReadsMappings
 from rosenblatt.estimators._fitting import (
     Keeping,
     generator,
@@ -39,7 +39,7 @@ from rosenblatt.loops.layout import Log
 from rosenblatt.loops.order import make_order
 from rosenblatt.loops.passes import replay, scores
 from rosenblatt.parameters import Declared, PerceptronParameters, learned, like, param
-from rosenblatt.rows.batch import Vocabulary, are_mappings, as_weight, vector_row
+from rosenblatt.rows.batch import Vocabulary, as_weight, vector_row
 from rosenblatt.rows.features import Features, as_rows, require_finite
 from rosenblatt.stopping import interruptible
 from rosenblatt.typing import ColumnLike, Floats, MatrixLike, RowLike
@@ -74,7 +74,7 @@ class Beginning(NamedTuple):
         return loop
 
 
-class OneVector(Declared, ReadsTables, BaseEstimator):  # type: ignore[misc]
+class OneVector(Declared, ReadsMappings, BaseEstimator):  # type: ignore[misc]
     """One vector, or one for each label; subclasses say what the targets are and what a prediction is."""
 
     fit_intercept: bool = param(True, "Whether there is a bias.")
@@ -217,13 +217,7 @@ class OneVector(Declared, ReadsTables, BaseEstimator):  # type: ignore[misc]
         self, X: MatrixLike, y: ColumnLike, sample_weight: ArrayLike | None, classes: ColumnLike | None = None
     ) -> Self:
         self._check_parameters()
-        vocabulary: Vocabulary | None = None
-        new_names: list[Any] = []
-        if are_mappings(X):
-            vocabulary = self._known_vocabulary()
-            features, new_names = vocabulary.rows(X, learn=True)
-        else:
-            features = as_rows(X)
+        features, vocabulary, new_names = self._chunk(X)
         goes_on = self.__sklearn_is_fitted__()
         if goes_on and vocabulary is None:
             self._check_features(features)
@@ -251,27 +245,10 @@ class OneVector(Declared, ReadsTables, BaseEstimator):  # type: ignore[misc]
         """Return one example as rows to predict."""
         return [x] if isinstance(x, Mapping) else vector_row(x, self._width)
 
-    def _features(self, X: MatrixLike) -> Features:
-        if are_mappings(X):
-            return self._known_vocabulary().rows(X, learn=False)[0]
-        return super()._features(X)
-
     def _grown(self, n_features: int) -> State:
         """Return the state with more features, which stand before the bias or the thresholds."""
         places = [self._width] * (n_features - self._width)
         return self._state._each(lambda w: np.insert(w, places, 0.0, axis=-1)) if places else self._state
-
-    def _known_vocabulary(self) -> Vocabulary:
-        known: Vocabulary | None = self.__dict__.get("_vocabulary")
-        if known is not None:
-            return known
-        if not self.__sklearn_is_fitted__():
-            return Vocabulary(grows=True)
-        return Vocabulary.of(None)
-
-    def _feature_names(self) -> tuple[str, ...] | None:
-        vocabulary: Vocabulary | None = self.__dict__.get("_vocabulary")
-        return self._names if vocabulary is None else tuple(vocabulary.names)
 
     def _follow(self, run: VectorRun, features: Features, vocabulary: Vocabulary | None, **own: Any) -> None:
         for name in ("n_iter_", "stop_reason_"):

@@ -7,11 +7,12 @@ from math import sqrt
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
 from rosenblatt.codecs import INTEGERS, Array, Codec, Context, StateSchema, require, wrong
+from rosenblatt.estimators._features import Trained
 from rosenblatt.exceptions import DataTypeError, InputError, NonFiniteError, ShapeError
 from rosenblatt.parameters import Declared, check_flag, learned, param
 from rosenblatt.registry import built_in
@@ -56,7 +57,7 @@ def _link(held: dict[str, Any]) -> None:
     require(held["_places"] is None or len(held["_places"]) == len(held["_count"]), "names are missing")
 
 
-class OnlineScaler(Declared, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class OnlineScaler(Declared, Trained, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Scales the rows of a stream by the means and deviations of the rows met so far.
 
     A stream has no training set whose means are known in advance. So each row is scaled by what was met before it,
@@ -335,14 +336,6 @@ class OnlineScaler(Declared, OneToOneFeatureMixin, TransformerMixin, BaseEstimat
         return len(self._mean)
 
     @property
-    def feature_names_in_(self) -> NDArray[Any]:
-        """The names of the features, where they have any."""
-        self._require_fitted("feature_names_in_")
-        if self._places is None:
-            raise AttributeError("The training data had no feature names.")
-        return read_only(np.array(list(self._places), dtype=object))
-
-    @property
     def n_samples_seen_(self) -> Ints:
         """The number of values of each feature."""
         self._require_fitted("n_samples_seen_")
@@ -361,11 +354,9 @@ class OnlineScaler(Declared, OneToOneFeatureMixin, TransformerMixin, BaseEstimat
         return read_only(np.array(self._squares) / np.maximum(np.array(self._count), 1))
 
     def _require_fitted(self, attribute: str | None = None) -> None:
-        if self.__sklearn_is_fitted__():
-            return
-        if attribute is not None:
-            raise AttributeError(f"OnlineScaler has no attribute {attribute!r} before it has met a row.")
-        raise NotFittedError("This OnlineScaler has met no row yet. Call fit, partial_fit or learn_one first.")
+        if attribute is None and not self.__sklearn_is_fitted__():
+            raise NotFittedError("This OnlineScaler has met no row yet. Call fit, partial_fit or learn_one first.")
+        super()._require_fitted(attribute)
 
 
 STATE = ("_places", "_count", "_mean", "_squares")

@@ -13,12 +13,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.exceptions import NotFittedError
 
+from rosenblatt.estimators._features import Trained
 from rosenblatt.exceptions import Given, InputError, ParameterError, ShapeError
 from rosenblatt.parameters import Declared, check_flag, learned, param
 from rosenblatt.rows.batch import Batch
-from rosenblatt.rows.features import Features, is_sparse, read_only
+from rosenblatt.rows.features import Features, is_sparse
 from rosenblatt.tables.blocks import BLOCK_BYTES, Builder
 from rosenblatt.tables.file_source import ReadAgainError, Source
 from rosenblatt.tables.in_memory import learn_sparse, learn_table
@@ -62,7 +62,7 @@ def plain_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-class TableEncoder(Declared, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class TableEncoder(Declared, Trained, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Features from the raw columns of a table: numbers, categories, text, missing values.
 
     Numbers (and True and False) become features without a change. Each value of a column of strings becomes a
@@ -315,7 +315,7 @@ class TableEncoder(Declared, TransformerMixin, BaseEstimator):  # type: ignore[m
             One name for each feature.
         """
         self._require_fitted()
-        recipe, names = self.encoding_.recipe, self._columns()
+        recipe, names = self.encoding_.recipe, self._feature_names()
         if input_features is not None:
             given = [str(name) for name in input_features]
             if len(given) != self.n_features_in_:
@@ -339,7 +339,7 @@ class TableEncoder(Declared, TransformerMixin, BaseEstimator):  # type: ignore[m
     def n_features_in_(self) -> int:
         """The number of columns."""
         self._require_fitted("n_features_in_")
-        names, recipe = self._columns(), self.encoding_.recipe
+        names, recipe = self._feature_names(), self.encoding_.recipe
         if names is not None:
             return len(names)
         return (
@@ -348,16 +348,7 @@ class TableEncoder(Declared, TransformerMixin, BaseEstimator):  # type: ignore[m
             else recipe.n_features
         )
 
-    @property
-    def feature_names_in_(self) -> NDArray[Any]:
-        """The names of the columns, where they have any."""
-        self._require_fitted("feature_names_in_")
-        names = self._columns()
-        if names is None:
-            raise AttributeError("The training data had no feature names.")
-        return read_only(np.array(names, dtype=object))
-
-    def _columns(self) -> tuple[str, ...] | None:
+    def _feature_names(self) -> tuple[str, ...] | None:
         encoding = self.encoding_
         if (
             encoding.columns is not None
@@ -386,13 +377,6 @@ class TableEncoder(Declared, TransformerMixin, BaseEstimator):  # type: ignore[m
         if bool((encoding.parameters or {}).get("sparse_output", True)) == sparse:
             return encoding
         return replace(encoding, parameters=encoding.encoder_parameters | {"sparse_output": sparse})
-
-    def _require_fitted(self, attribute: str | None = None) -> None:
-        if self.__sklearn_is_fitted__():
-            return
-        if attribute is not None:
-            raise AttributeError(f"TableEncoder has no attribute {attribute!r} before it is trained.")
-        raise NotFittedError("This TableEncoder is not trained yet. Call fit or partial_fit first.")
 
     def _fit(self, X: Any, before: Encoding | None = None, *, weigh: bool = True) -> Features:
         """Learn from X, and return its features before filling and scaling; `weigh`: learn idf, too."""

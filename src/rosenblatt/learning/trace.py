@@ -133,9 +133,8 @@ class Recorder:
         self._is_cut = False
         self.mistakes_per_pass: list[int] = []
         self.visits_per_pass: list[int] = []
-        self.wrong_per_pass: list[
-            int
-        ] = []  # of rules that also correct rows on their right side: those with y f ≤ 0
+        # of rules that also correct rows on their right side: those with y f ≤ 0
+        self.wrong_per_pass: list[int] = []
         self._parts: list[Mistakes] = []
 
     def begin_pass(self) -> None:
