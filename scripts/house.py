@@ -87,7 +87,7 @@ def options_below_the_commands(tree: Tree) -> list[str]:
     return found
 
 
-ROW_KINDS = ("TextBlock", "Block", "_Prepared", "Batch", "MemoryBlocks")
+ROW_KINDS = ("Block", "Batch", "MemoryBlocks")
 """What a row of a text file is in before the visitor. A new kind is added here by hand; see ARCHITECTURE.md."""
 
 

@@ -14,7 +14,7 @@ from rosenblatt.exceptions import FormatError, ParameterError
 from rosenblatt.rows import memory
 from rosenblatt.tables import delimited
 from rosenblatt.tables.delimited import infer_fields, read_block
-from rosenblatt.tables.delimited_rows import Dialect, TextBlock
+from rosenblatt.tables.delimited_rows import Dialect
 from rosenblatt.tables.table import BYTES_A_COLUMN, Wanted
 
 values = st.sampled_from(
@@ -51,7 +51,7 @@ def read(data, n_columns, dialect):
     wanted = Wanted(numbers[::-1], tuple(j for j in range(n_columns - 1) if j not in numbers), n_columns - 1)
     wanted = Wanted(tuple(j for j in wanted.numbers if j != n_columns - 1), wanted.strings, wanted.label)
     try:
-        block = read_block(TextBlock(data, 1), dialect, fields, wanted, "f.csv")
+        block = read_block(data, 1, dialect, fields, wanted, "f.csv")
     except FormatError as error:
         return fields, str(error)
     columns = [column.to_pylist() for column in (*block.strings, block.label)]

@@ -14,7 +14,6 @@ from rosenblatt.tables import delimited_rows
 from rosenblatt.tables.delimited import read_columns
 from rosenblatt.tables.delimited_rows import (
     Dialect,
-    TextBlock,
     fields_of,
     last_end,
     row_lines,
@@ -71,7 +70,7 @@ def test_rows_end_where_they_do(text):
     data = text.encode()
     if not is_open:
         assert list(fields_of(data, COMMA)) == [fields for _, fields in rows]
-        assert row_lines(TextBlock(data, 1), COMMA).tolist() == [line for line, _ in rows]
+        assert row_lines(data, COMMA, 1).tolist() == [line for line, _ in rows]
     for size in (1, 3, 7, 1000):
         blocks = whole_rows(io.BytesIO(data), size, COMMA, "f")
         if is_open:
@@ -80,8 +79,9 @@ def test_rows_end_where_they_do(text):
             assert caught.value.line == rows[-1][0]
             continue
         parts = list(blocks)
-        assert b"".join(part.data for part in parts) == data
-        assert [line for part in parts for line in row_lines(part, COMMA)] == [line for line, _ in rows]
+        assert b"".join(part for part, _ in parts) == data
+        lines = [line for part, first in parts for line in row_lines(part, COMMA, first)]
+        assert lines == [line for line, _ in rows]
     end = last_end(data, COMMA)
     assert end == 0 or data[end - 1] in b"\r\n"
 
@@ -94,7 +94,7 @@ def test_the_oracle_is_pythons_reader_where_quotes_are_proper():
 @given(pieces)
 def test_pyarrow_takes_rows_apart_as_the_oracle_does(text):
     rows, is_open = oracle(text)
-    whole = list(rows_of(TextBlock(text.encode(), 1), COMMA))
+    whole = list(rows_of(text.encode(), COMMA))
     if is_open:
         return
     for row, (_, fields) in zip(whole, rows, strict=True):

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rosenblatt.tables.delimited import read_block
-from rosenblatt.tables.delimited_rows import Dialect, TextBlock
+from rosenblatt.tables.delimited_rows import Dialect
 from rosenblatt.tables.table import MISSING, NOTATIONS, Field, Notation, Wanted, notations_of, told_readings
 
 pieces = st.sampled_from(
@@ -80,7 +80,7 @@ def test_blocks_and_rows_are_read_by_the_same_grammar(column, notation, broken):
     dialect = Dialect("\t", False, notation, MISSING)
     fields = (Field("n", "number", "double"), Field("y", "string", "string"))
     rows = [f"{value}\ty\n" for value in column] + ["only one field\n"] * broken
-    block = read_block(TextBlock("".join(rows).encode(), 1), dialect, fields, Wanted((0,), (), 1), "f.tsv")
+    block = read_block("".join(rows).encode(), 1, dialect, fields, Wanted((0,), (), 1), "f.tsv")
     for row, value in enumerate(column):
         [number] = block.numbers[row]
         plain = notation.plain(value)
@@ -98,7 +98,7 @@ def test_blocks_and_rows_are_read_by_the_same_grammar(column, notation, broken):
 def test_an_integer_with_separators_is_not_rounded():
     dialect = Dialect("\t", False, Notation(".", ","), MISSING)
     fields = (Field("n", "number", "double"), Field("y", "string", "string"))
-    text = TextBlock(b"9,007,199,254,740,993\ty\n9,007,199,254,740,992\ty\n", 1)
-    block = read_block(text, dialect, fields, Wanted((0,), (), 1), "f.tsv")
+    text = b"9,007,199,254,740,993\ty\n9,007,199,254,740,992\ty\n"
+    block = read_block(text, 1, dialect, fields, Wanted((0,), (), 1), "f.tsv")
     assert list(block.bad) == [0]
     assert "beyond 2^53" in str(block.bad[0])

@@ -20,7 +20,6 @@ from rosenblatt.tables.delimited_rows import (
     BYTE_ORDER_MARK,
     LINE_END,
     Dialect,
-    TextBlock,
     behind_rows,
     field_ends,
     fields_of,
@@ -99,8 +98,10 @@ OTHER_POINT = "\u00b7"
 """Takes the place of points that are no decimal marks, so that they make no number."""
 
 
-def read_block(text: TextBlock, dialect: Dialect, fields: tuple[Field, ...], wanted: Wanted, file: str) -> Block:
-    """Read the wanted columns of a block of whole rows; `file` is the name in messages."""
+def read_block(
+    data: bytes, line: int, dialect: Dialect, fields: tuple[Field, ...], wanted: Wanted, file: str
+) -> Block:
+    """Read the wanted columns of whole rows that begin at a line of a file; `file` is its name in messages."""
     import pyarrow as pa
 
     types = {j: pa.bool_() if fields[j].type == WRITTEN_TRUTH else pa.float64() for j in wanted.numbers}
@@ -110,7 +111,7 @@ def read_block(text: TextBlock, dialect: Dialect, fields: tuple[Field, ...], wan
     grouped = {j for j, type_ in types.items() if dialect.notation.thousands and type_ == pa.float64()}
     first = {j: pa.string() if j in grouped else type_ for j, type_ in types.items()}
     try:
-        for columns in read_columns(text.data, dialect, len(fields), first):
+        for columns in read_columns(data, dialect, len(fields), first):
             for j in grouped & columns.keys():
                 columns[j] = _plain(columns[j], dialect, null=True).cast(pa.float64())
             made.add(columns)
@@ -119,11 +120,11 @@ def read_block(text: TextBlock, dialect: Dialect, fields: tuple[Field, ...], wan
         readable = False
     if not readable:
         del made, first
-        return _read_again(text, dialect, fields, wanted, types, file)
+        return _read_again(data, line, dialect, fields, wanted, types, file)
 
     @cache
     def lines() -> Any:
-        return row_lines(text, dialect)  # only errors need to know
+        return row_lines(data, dialect, line)  # only errors need to know
 
     bad = _BadRows(fields, file, lambda row: int(lines()[row]))
     block = made.block(bad, dialect, fields)
@@ -133,7 +134,7 @@ def read_block(text: TextBlock, dialect: Dialect, fields: tuple[Field, ...], wan
     ):  # so NaN is looked at too
         large = np.flatnonzero((np.abs(numbers) >= LARGEST_EXACT_INTEGER).any(axis=0)).tolist()
         places = {wanted.numbers[k]: k for k in large}
-        for columns in read_columns(text.data, dialect, len(fields), dict.fromkeys(places, pa.string())):
+        for columns in read_columns(data, dialect, len(fields), dict.fromkeys(places, pa.string())):
             for j, written in columns.items():
                 bad.refuse_rounded(j, _plain(written, dialect), numbers[:, places[j]])
     return block
@@ -295,7 +296,7 @@ def _narrow(data: bytes, dialect: Dialect, n_columns: int) -> Iterator[tuple[int
     starts = [*range(0, n_columns, COLUMNS_AT_ONCE), n_columns]
     if n_columns % COLUMNS_AT_ONCE == 1:
         del starts[-2]  # a last column alone could be an empty line, which is no row
-    rows = list(rows_of(TextBlock(data, 1), dialect)) if len(starts) > 2 else []
+    rows = list(rows_of(data, dialect)) if len(starts) > 2 else []
     if not rows or any(row.n_fields != n_columns for row in rows):
         yield n_columns, data
         return
@@ -396,7 +397,8 @@ class _Columns:
 
 
 def _read_again(
-    text: TextBlock,
+    data: bytes,
+    line: int,
     dialect: Dialect,
     fields: tuple[Field, ...],
     wanted: Wanted,
@@ -406,7 +408,7 @@ def _read_again(
     """Read rows as bytes, keep those that can be used, and say what is wrong with the others."""
     import pyarrow as pa
 
-    rows = list(rows_of(text, dialect))
+    rows = list(rows_of(data, dialect, line))
     whole = [row for row in rows if row.n_fields == len(fields)]
     data = b"\n".join(row.data for row in whole) + b"\n"
     bad = _BadRows(fields, file, lambda row: whole[row].line)
@@ -415,7 +417,7 @@ def _read_again(
         for raw in read_columns(data, dialect, len(fields), dict.fromkeys(types, pa.binary()), long_rows=True):
             made.add({j: _values_of(column, j, types[j], dialect, bad) for j, column in raw.items()})
     except pa.ArrowException as error:
-        raise FormatError(f"these lines cannot be read: {error}", file=file, line=text.line) from error
+        raise FormatError(f"these lines cannot be read: {error}", file=file, line=line) from error
     block = made.block(bad, dialect, fields)
     block.lost = [
         FormatError(
@@ -522,7 +524,7 @@ def guess_delimiter(data: bytes) -> str:
     """
     best, most = ",", 1
     for delimiter in DELIMITERS:
-        rows = rows_of(TextBlock(data, 1), Dialect(delimiter, quoted=True))
+        rows = rows_of(data, Dialect(delimiter, quoted=True))
         widths = {row.n_fields for row in islice(rows, LOOKED_AT)}
         if len(widths) == 1 and max(widths) > most:
             best, most = delimiter, max(widths)
@@ -628,7 +630,7 @@ class CsvTable:
             if recipe is not None and not given:
                 notation = Notation(recipe.decimal, recipe.thousands)
             self._dialect = Dialect(chosen, not self.tabs, notation, missing)
-            width = next(rows_of(TextBlock(sample, self._line), self._dialect)).n_fields
+            width = next(rows_of(sample, self._dialect)).n_fields
             if width > MOST_COLUMNS:
                 raise FormatError(
                     f"the first row has {width:,} fields, but a table of text may have {MOST_COLUMNS:,} columns. "
@@ -646,12 +648,11 @@ class CsvTable:
                 self._require_names(first)
             names = first if self.named else [f"x{j}" for j in range(1, len(first) + 1)]
             end = len(head) if complete else last_end(head, self._dialect) or len(head)
-            text = TextBlock(head[:end], self._line)
-            self.fields = self._inferred(text, names)
+            self.fields = self._inferred(head[:end], names)
             if given:
                 self.fields = tuple(replace(field, grouped=None) for field in self.fields)
             else:
-                self._find_notation(text)
+                self._find_notation(head[:end])
             self.fields = _with_own_names(self.fields) if self.named else self.fields
 
     @property
@@ -683,48 +684,48 @@ class CsvTable:
 
     def _read_first_rows(self) -> Iterator[list[str]]:
         head, complete = self._stream.beginning(LOOKED_AT)
-        text = TextBlock(head if complete else head[: last_end(head, self._dialect)] or head, self._line)
-        body = self._without_header(text) if self.named else text
-        rows = islice(fields_of(body.data, self._dialect), FIRST_ROWS)
+        data = head if complete else head[: last_end(head, self._dialect)] or head
+        if self.named:
+            data, _ = self._without_header(data, self._line)
+        rows = islice(fields_of(data, self._dialect), FIRST_ROWS)
         return (row for row in rows if len(row) == len(self.fields))
 
     def parts(self, wanted: Wanted) -> Iterator[Callable[[], Block]]:
         """Yield a function for some rows at a time, which reads their wanted columns."""
         before_header = self.named
-        for text in whole_rows(self._stream, self._chunk_bytes, self._dialect, self.file, self._line):
-            if not has_rows(text.data):
-                continue
-            body = self._without_header(text) if before_header else text
-            before_header = False
-            if has_rows(body.data):
-                yield partial(read_block, body, self._dialect, self.fields, wanted, self.file)
+        for data, line in whole_rows(self._stream, self._chunk_bytes, self._dialect, self.file, self._line):
+            if before_header and has_rows(data):
+                data, line = self._without_header(data, line)
+                before_header = False
+            if has_rows(data):
+                yield partial(read_block, data, line, self._dialect, self.fields, wanted, self.file)
 
     def blocks(self, wanted: Wanted) -> Iterator[Block]:
         """Read the wanted columns, some rows at a time."""
         return (read() for read in self.parts(wanted))
 
-    def _inferred(self, text: TextBlock, names: list[str]) -> tuple[Field, ...]:
-        """Infer what columns hold; rows of another width do not count."""
+    def _inferred(self, head: bytes, names: list[str]) -> tuple[Field, ...]:
+        """Infer from the first rows what columns hold; rows of another width do not count."""
         import pyarrow as pa
 
-        body = self._without_header(text) if self.named else text
-        if not has_rows(body.data):
-            raise NoRowsError("there are names of columns, but no rows", file=self.file, line=text.line)
+        data, line = self._without_header(head, self._line) if self.named else (head, self._line)
+        if not has_rows(data):
+            raise NoRowsError("there are names of columns, but no rows", file=self.file, line=self._line)
         try:
-            fields = infer_fields(body.data, self._dialect, names)
-            return _with_lines(fields, lambda row: int(row_lines(body, self._dialect)[row]))
+            fields = infer_fields(data, self._dialect, names)
+            return _with_lines(fields, lambda row: int(row_lines(data, self._dialect, line)[row]))
         except pa.ArrowException:
-            rows = [row for row in rows_of(body, self._dialect) if row.n_fields == len(names)]
+            rows = [row for row in rows_of(data, self._dialect, line) if row.n_fields == len(names)]
         if not rows:
             problem = f"no row has {len(names)} fields, as the first has; check " + Remedy("delimiter") + " and "
-            raise FormatError(problem + Remedy("header"), code="ragged-row", file=self.file, line=body.line)
+            raise FormatError(problem + Remedy("header"), code="ragged-row", file=self.file, line=line)
         try:
             fields = infer_fields(b"\n".join(row.data for row in rows) + b"\n", self._dialect, names)
             return _with_lines(fields, lambda row: rows[row].line)
         except pa.ArrowException as error:
             raise FormatError(f"cannot be read as {self.format}: {error}", file=self.file, line=1) from error
 
-    def _find_notation(self, text: TextBlock) -> None:
+    def _find_notation(self, head: bytes) -> None:
         """Read numbers as the first rows have them, where these leave no doubt.
 
         The notation of the recipe is kept unless the numbers of a column can only be read in another. Decimal
@@ -740,13 +741,13 @@ class CsvTable:
         names = [field.name for field in self.fields]
         if self.notation != Notation() and only(None):
             self._dialect = self._dialect._replace(notation=Notation())
-            self.fields = self._inferred(text, names)
+            self.fields = self._inferred(head, names)
         if self.notation != Notation() or self._dialect.delimiter == "," or not only(Notation(",")):
             return
         points, before = self._dialect, self.fields
         for notation in (Notation(","), Notation(",", ".")):
             self._dialect = points._replace(notation=notation)
-            self.fields = self._inferred(text, names)
+            self.fields = self._inferred(head, names)
             lost = [
                 old.kind == "number" and new.kind != "number" for old, new in zip(before, self.fields, strict=True)
             ]
@@ -757,17 +758,17 @@ class CsvTable:
             self._dialect = points
             self.fields = tuple(_with_readings(field, readings) for field in before)
 
-    def _without_header(self, text: TextBlock) -> TextBlock:
-        """Return the rows after the first."""
-        first = text.data[: behind_rows(text.data, 2)]
-        lines = row_lines(TextBlock(first, text.line), self._dialect)
+    def _without_header(self, data: bytes, line: int) -> tuple[bytes, int]:
+        """Return the rows after the first of a text that begins at `line`, and the line where they begin."""
+        first = data[: behind_rows(data, 2)]
+        lines = row_lines(first, self._dialect, line)
         if len(lines) < 2:  # there is nothing but a header, or it has several lines
-            first, lines = text.data, row_lines(text, self._dialect)
+            first, lines = data, row_lines(data, self._dialect, line)
         if len(lines) < 2:
-            return TextBlock(b"", text.line)
+            return b"", line
         second = int(lines[1])
-        ends = islice(LINE_END.finditer(first), second - text.line - 1, None)
-        return TextBlock(text.data[next(ends).end() :], second)
+        ends = islice(LINE_END.finditer(first), second - line - 1, None)
+        return data[next(ends).end() :], second
 
     def _require_names(self, names: list[str]) -> None:
         if "\ufffd" in "".join(names):

@@ -22,7 +22,6 @@ __all__ = [
     "LONGEST_LINE",
     "Dialect",
     "LineBlocks",
-    "TextBlock",
     "behind_rows",
     "field_ends",
     "fields_of",
@@ -188,17 +187,13 @@ class TextRow(NamedTuple):
     n_fields: int
 
 
-class TextBlock(NamedTuple):
-    """Whole rows, and the line of the file at which they begin."""
-
-    data: bytes
-    line: int
-
-
 def whole_rows(
     stream: BufferedIOBase, size: int, dialect: Dialect, file: str, line: int = 1
-) -> Iterator[TextBlock]:
-    """Cut a stream into blocks of about `size` bytes that end where rows end; `line` is the first line."""
+) -> Iterator[tuple[bytes, int]]:
+    """Cut a stream where rows end, about every `size` bytes; yield the bytes and their first line.
+
+    `line` is the first line of the stream.
+    """
     rest = b""
     while True:
         asked = max(size - len(rest), size // 2, len(rest), 1)
@@ -207,7 +202,7 @@ def whole_rows(
         if len(fresh) < asked:
             if data:
                 _require_closed(data, line, dialect, file)
-                yield TextBlock(data, line)
+                yield data, line
             return
         end = last_end(data, dialect)
         if end == 0 and len(data) > LONGEST_LINE:
@@ -216,7 +211,7 @@ def whole_rows(
         if end:
             rest, block = data[end:], data[:end]
             del data, fresh  # so that one block at a time is in memory
-            yield TextBlock(block, line)
+            yield block, line
             line += _count_lines(block)
         else:
             rest = data
@@ -235,22 +230,20 @@ def last_end(data: bytes, dialect: Dialect) -> int:
     return end + 1 or _last_end_slowly(data, dialect)
 
 
-def row_lines(text: TextBlock, dialect: Dialect) -> NDArray[np.int64]:
-    """Return the line of each row of a block; empty lines are not rows."""
-    data = text.data
+def row_lines(data: bytes, dialect: Dialect, line: int) -> NDArray[np.int64]:
+    """Return the line of each row of a text that begins at `line`; empty lines are not rows."""
     if dialect.quotes(data):
         starts = [row.start() for row in _rows(data, dialect) if data[row.start()] not in b"\r\n"]
     else:
         starts = [row.start() for row in re.finditer(rb"[^\r\n]+", data)]
     ends = np.array([match.end() for match in LINE_END.finditer(data)], np.int64)
-    return text.line + np.searchsorted(ends, np.array(starts, np.int64), side="right")
+    return line + np.searchsorted(ends, np.array(starts, np.int64), side="right")
 
 
-def rows_of(text: TextBlock, dialect: Dialect) -> Iterator[TextRow]:
-    """Split a block into rows, and count their fields."""
+def rows_of(data: bytes, dialect: Dialect, line: int = 1) -> Iterator[TextRow]:
+    """Split a text that begins at `line` into rows, and count their fields."""
     between = dialect.delimiter.encode()
-    line = text.line
-    for match in _rows(text.data, dialect):
+    for match in _rows(data, dialect):
         row = match[0] if match.lastgroup == "open" else match[0].rstrip(b"\r\n")
         if row:
             quotes = dialect.quotes(row)
@@ -262,7 +255,7 @@ def rows_of(text: TextBlock, dialect: Dialect) -> Iterator[TextRow]:
 def fields_of(data: bytes, dialect: Dialect) -> Iterator[list[str]]:
     """Split rows into fields; bytes that are not UTF-8 become replacement characters."""
     between = dialect.delimiter.encode()
-    for row in rows_of(TextBlock(data, 1), dialect):
+    for row in rows_of(data, dialect):
         if dialect.quotes(row.data):
             fields = [_unquoted(field) for field in _field(dialect.delimiter).findall(between + row.data)]
         else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -168,27 +168,14 @@ def _rows(count: int) -> str:
     return f"{count:,} row{'' if count == 1 else 's'}"
 
 
-@dataclass(slots=True, eq=False)
-class _Prepared:
-    """A block on its way to a chunk."""
-
-    block: Block
-    missing: frozenset[str]  # words that stand for missing values
-    problems: list[FormatError]  # of rows that were left out
-    unlabelled: Skipped  # the others that were left out
-    n_rows: int
-    labels: tuple[NDArray[Any], Ints] | None = None  # the classes, and the code of each row
-    parts: list[Part] = field(default_factory=list)  # features before those of categories
-    encoded: list[tuple[list[Any], NDArray[np.int32]]] = field(default_factory=list)  # of categorical columns
-    known: list[NDArray[np.int64]] = field(default_factory=list)  # the feature of each of their values, or −1
-    n_features: int = 0  # once this block is learned
-    rows: Reals | CSR | None = None
-    met: list[tuple[int, int, bytes]] = field(default_factory=list)  # hashed column, feature, word
-    unknown: list[int] = field(default_factory=list)  # values that training had not seen, of each such column
+MetWord: TypeAlias = tuple[int, int, bytes]
+"""A hashed column, a feature of it, and a word that falls into it."""
+Categories: TypeAlias = tuple[list[Any], NDArray[np.int32]]
+"""The distinct values of a column, and which of them each row has."""
 
 
 class Encoder:
-    """Turns blocks into chunks of features and labels.
+    """Turns blocks into features, with labels if the blocks have them.
 
     Parameters
     ----------
@@ -292,43 +279,83 @@ class Encoder:
         self._refused = Refused()
 
     def chunk(self, block: Block, table: Table) -> Features | None:
-        """Return the chunk of a block, or None if no row of it could be read."""
-        made = self._learned(self._prepared(block, table), table)
+        """Return the features of a block, a `Batch` if it has labels, or None if no row of it could be read."""
+        *_, features = self._steps(block, table)
         self._refused.raise_any()
-        return self._counted(self._joined(made))
+        return features
 
     def chunks(self, parts: Iterable[Callable[[], Block]], table: Table) -> Iterator[Features]:
-        """Yield the chunks of blocks, each of which a function reads, by as many threads as are allowed.
+        """Yield the features of blocks, each of which a function reads, by as many threads as are allowed.
 
         Categories are learned in the order of the blocks, with any number of threads. Where a row must not be left
         out, learning reads on behind the first that cannot be read, to name all problems in one error.
         """
         with Pool(allowed()) as pool:
-            prepared = pool.ordered(lambda read: self._prepared(read(), table), parts)
-            learned = (self._learned(block, table) for block in prepared)
-            for joined in pool.ordered(self._joined, learned):
-                chunk = self._counted(joined)
-                if chunk is not None:
-                    yield chunk
+            begun = pool.ordered(lambda read: _after_a_step(self._steps(read(), table)), parts)
+            for features in pool.ordered(next, map(_after_a_step, begun)):
+                if features is not None:
+                    yield features
         self._refused.raise_any()
 
-    def _prepared(self, block: Block, table: Table) -> _Prepared:
-        """Do what needs no other block; any thread may."""
+    def _steps(self, block: Block, table: Table) -> Iterator[Features | None]:
+        """Encode a block in three steps, each of which ends with a yield; the last one yields the features.
+
+        Any thread may take the first step and the last. The second is taken in the order of the blocks.
+        """
+        # What needs no other block.
+        recipe, missing = self._recipe, self._words_for_missing[table.typed]
         block, problems, unlabelled = self._without_bad_rows(self._with_dates(block, table), table)
-        missing = self._words_for_missing[table.typed]
-        made = _Prepared(block, missing, problems, unlabelled, len(block.numbers))
-        if made.n_rows == 0:
-            return made
-        if block.label is not None and self._recipe.labels is not None:
-            made.labels = read_labels(block.label, self._recipe.labels)
-        if self._recipe.missing == "zero":
+        n_rows, labels, known = len(block.numbers), None, []
+        parts: list[Part] = []  # the features before those of categories
+        met: list[MetWord] = []
+        columns: list[Categories] = []
+        if n_rows and block.label is not None and recipe.labels is not None:
+            labels = read_labels(block.label, recipe.labels)
+        if recipe.missing == "zero":
             np.nan_to_num(block.numbers, copy=False)
-        if not self._recipe.only_numbers:
-            if self._words is None:  # else words are remembered on the way, in the order of the blocks
-                made.parts = self._before_categories(block, made)
-            columns = block.strings[len(self._recipe.texts) + len(self._recipe.hashed) :]
-            made.encoded = [distinct(column) for column in columns]
-        return made
+        if n_rows and not recipe.only_numbers:
+            if self._words is None:
+                parts = self._before_categories(block, missing, met)
+            columns = [distinct(column) for column in block.strings[len(recipe.texts) + len(recipe.hashed) :]]
+        yield None
+
+        # What depends on the blocks before.
+        self._note(problems, unlabelled)
+        if self._refused.counts:
+            n_rows = 0  # nothing is made of further rows
+        self.n_rows += n_rows
+        if n_rows and not recipe.only_numbers:
+            if self._words is not None:  # which remembers words in the order of the blocks
+                parts = self._before_categories(block, missing, met)
+            for which, number, word in met:
+                if number not in self._met[which]:
+                    self._met[which].add(number, word)
+            if self._learning:
+                self._learn(columns, missing, table)
+            known = [self._features_of(which, column, missing) for which, column in enumerate(columns)]
+        n_features = self.n_features
+        yield None
+
+        # What puts the features together.
+        if not n_rows:
+            yield None
+            return
+        rows: Reals | CSR
+        if recipe.only_numbers:
+            rows = read_only(self._marked(block.numbers))
+        else:
+            features = np.empty((n_rows, len(columns)), np.int64)
+            for which, (_, values) in enumerate(columns):
+                features[:, which] = known[which][values]
+            features.sort(axis=1)
+            parts.append(of_columns(features))
+            starts = [0, *(recipe.first_word + (1 << recipe.bits) * k for k in range(len(parts) - 1))]
+            rows = side_by_side(parts, starts, n_rows)
+        if labels is None:
+            yield Features(rows, n_rows, n_features)
+        else:
+            classes, codes = map(read_only, labels)
+            yield Batch(rows, n_rows, n_features, codes=codes, classes=classes)
 
     def _with_dates(self, block: Block, table: Table) -> Block:
         """Return a block with days in place of dates, and with their parts as columns of categories."""
@@ -355,62 +382,15 @@ class Encoder:
         numbers = np.concatenate([block.numbers, days], axis=1)
         return Block(numbers, [*block.strings[:-n_dates], *parts], block.label, block.line, bad, block.lost)
 
-    def _learned(self, made: _Prepared, table: Table) -> _Prepared:
-        """Do what depends on the blocks before, in their order."""
+    def _note(self, problems: list[FormatError], unlabelled: Skipped) -> None:
+        """Count the rows of a block that were left out, or raise their error."""
         kept: Skipped | Refused = self._refused if self._skipped is None else self._skipped
-        for problem in made.problems:
+        for problem in problems:
             kept.add(problem)
         if self._unlabelled is not None:
-            self._unlabelled.merge(made.unlabelled)
+            self._unlabelled.merge(unlabelled)
         if not self._learning:
             self._refused.raise_any()
-        if self._refused.counts:
-            made.n_rows = 0  # nothing is made of further rows
-        self.n_rows += made.n_rows
-        if made.n_rows and not self._recipe.only_numbers:
-            if self._words is not None:
-                made.parts = self._before_categories(made.block, made)
-            for which, number, word in made.met:
-                if number not in self._met[which]:
-                    self._met[which].add(number, word)
-            if self._learning:
-                self._learn(made, table)
-            made.known = [
-                self._features_of(which, values, made.missing) for which, (values, _) in enumerate(made.encoded)
-            ]
-        made.n_features = self.n_features
-        return made
-
-    def _joined(self, made: _Prepared) -> _Prepared:
-        """Put the features together; any thread may."""
-        recipe = self._recipe
-        if made.n_rows == 0:
-            return made
-        if recipe.only_numbers:
-            made.rows = read_only(self._marked(made.block.numbers))
-            return made
-        features = np.full((made.n_rows, len(made.encoded)), -1, np.int64)
-        for which, (known, (_, codes)) in enumerate(zip(made.known, made.encoded, strict=True)):
-            features[:, which] = found = known[codes]
-            counted = which < len(recipe.categorical)  # a month that training had not seen is no matter
-            made.unknown += [int(np.count_nonzero(found < 0))] * counted
-        features.sort(axis=1)
-        parts = [*made.parts, of_columns(features)]
-        starts = [0, *(recipe.first_word + (1 << recipe.bits) * k for k in range(len(parts) - 1))]
-        made.rows = side_by_side(parts, starts, made.n_rows)
-        return made
-
-    def _counted(self, made: _Prepared) -> Features | None:
-        if made.rows is None:
-            return None
-        for (name, _), lost in zip(self._recipe.categorical, made.unknown, strict=False):
-            if lost:
-                self.unknown[name] += lost
-        shape = made.n_rows, made.n_features
-        if made.labels is None:
-            return Features(made.rows, *shape)
-        classes, codes = map(read_only, made.labels)
-        return Batch(made.rows, *shape, codes=codes, classes=classes)
 
     def _without_bad_rows(self, block: Block, table: Table) -> tuple[Block, list[FormatError], Skipped]:
         """Return the rows that can be used, the problems of the others, and those that only lack a label."""
@@ -486,19 +466,19 @@ class Encoder:
                 told = f"{name!r} is {value}, but a number must be finite and below 1.8e308"
                 add(int(row), Problem(told, code="non-finite", value=float(value)), name)
 
-    def _before_categories(self, block: Block, made: _Prepared) -> list[Part]:
-        """Return the features of a block that come before those of categories."""
+    def _before_categories(self, block: Block, missing: frozenset[str], met: list[MetWord]) -> list[Part]:
+        """Return the features of a block that come before those of categories; `met` gets words of new ones."""
         recipe = self._recipe
         parts, strings = [of_dense(self._marked(block.numbers))], iter(enumerate(block.strings))
-        parts += [self._bag_of_words(*next(strings), made) for _ in recipe.texts]
-        parts += [self._hashed(*next(strings), name, made) for name, _ in recipe.hashed]
+        parts += [self._bag_of_words(*next(strings), met) for _ in recipe.texts]
+        parts += [self._hashed(*next(strings), name, missing, met) for name, _ in recipe.hashed]
         return parts
 
     def _marked(self, numbers: Reals) -> Reals:
         recipe = self._recipe
         return mark_missing(numbers, recipe.n_numbers, recipe.indicators) if recipe.indicators else numbers  # type: ignore[return-value]
 
-    def _bag_of_words(self, which: int, column: pa.Array, made: _Prepared) -> Part:
+    def _bag_of_words(self, which: int, column: pa.Array, met: list[MetWord]) -> Part:
         from rosenblatt.tables.words import bucket_of, find_grams, grams, hash_texts, text_buffers
 
         recipe = self._recipe
@@ -512,21 +492,23 @@ class Encoder:
             wanted = np.zeros(1 << recipe.bits, np.bool_)
             wanted[indices] = True
             wanted &= self._met[which].starts == 0
-            made.met += [(which, *each) for each in find_grams(values, offsets, wanted, ngrams=recipe.ngrams)]
+            met += [(which, *each) for each in find_grams(values, offsets, wanted, ngrams=recipe.ngrams)]
         return Part(np.asarray(data), np.asarray(indices, np.int64), np.asarray(indptr, np.int64))
 
-    def _hashed(self, which: int, column: pa.Array, name: str, made: _Prepared) -> Part:
+    def _hashed(
+        self, which: int, column: pa.Array, name: str, missing: frozenset[str], met: list[MetWord]
+    ) -> Part:
         from rosenblatt.tables.words import bucket
 
         values, codes = distinct(column)
         buckets = np.full(len(values), -1, np.int64)
         for code, value in enumerate(values):
-            if not _is_missing(value, made.missing):
+            if not _is_missing(value, missing):
                 buckets[code] = bucket(f"{name}={value}".encode(), self._recipe.bits)
                 if self._words is not None:
                     self._remember(which, str(value).encode(), int(buckets[code]))
                 elif self._met and int(buckets[code]) not in self._met[which]:
-                    made.met.append((which, int(buckets[code]), str(value).encode()))
+                    met.append((which, int(buckets[code]), str(value).encode()))
         return of_columns(buckets[codes].reshape(-1, 1))
 
     def _remember(self, which: int, gram: bytes, number: int) -> None:
@@ -541,22 +523,27 @@ class Encoder:
             if word not in words:
                 known[number] = (*words, word)
 
-    def _features_of(self, which: int, values: list[Any], missing: frozenset[str]) -> NDArray[np.int64]:
-        """Return the number of the feature of each value of a categorical column, or −1."""
+    def _features_of(self, which: int, column: Categories, missing: frozenset[str]) -> Ints:
+        """Return the feature of each value of a categorical column, or −1; count rows whose value has none."""
+        values, codes = column
         levels = [(which, self._level(which, value, missing)) for value in values]
-        return np.array([self._categories.get(level, -1) for level in levels], np.int64)
+        features = np.array([self._categories.get(level, -1) for level in levels], np.int64)
+        lost = int(np.count_nonzero(features[codes] < 0)) if (features < 0).any() else 0
+        if lost and which < len(self._recipe.categorical):  # a month that training had not seen is no matter
+            self.unknown[self._recipe.categorical[which][0]] += lost
+        return features
 
     def _level(self, which: int, value: str | None, missing: frozenset[str]) -> str | None:
         """Return the level of a value: itself, or None if it stands for a missing value and is no level."""
         return None if _is_missing(value, missing) and (which, value) not in self._categories else value
 
-    def _learn(self, made: _Prepared, table: Table) -> None:
+    def _learn(self, columns: list[Categories], missing: frozenset[str], table: Table) -> None:
         new: dict[tuple[int, str | None], int] = {}
-        for which, (values, codes) in enumerate(made.encoded):
+        for which, (values, codes) in enumerate(columns):
             first = np.full(len(values), len(codes))
             first[codes[::-1]] = np.arange(len(codes))[::-1]  # of several numbers for one place the last stays
             for code, row in enumerate(first.tolist()):
-                level = which, self._level(which, values[code], made.missing)
+                level = which, self._level(which, values[code], missing)
                 if level[1] is None and which >= len(self._recipe.categorical):
                     continue  # a missing date has a mark
                 if row < len(codes) and level not in self._categories:
@@ -576,6 +563,11 @@ class Encoder:
             + " if it names the rows, or say what it is: "
         )
         return error_at(told + kinds, table, code="too-many-categories")
+
+
+def _after_a_step(steps: Iterator[Features | None]) -> Iterator[Features | None]:
+    next(steps)
+    return steps
 
 
 def no_date(value: object, name: str) -> Problem:

@@ -17,7 +17,7 @@ import numpy as np
 from rosenblatt.exceptions import FormatError, NoRowsError, Remedy
 from rosenblatt.rows.features import show_value
 from rosenblatt.tables.data_file import DataFile, closed_on_error
-from rosenblatt.tables.delimited_rows import LINE_END, Dialect, TextBlock, last_end, whole_rows
+from rosenblatt.tables.delimited_rows import LINE_END, Dialect, last_end, whole_rows
 from rosenblatt.tables.reading import Options
 from rosenblatt.tables.recipe import TableRecipe
 from rosenblatt.tables.table import (
@@ -88,12 +88,12 @@ class JsonLinesTable(TypedTable):
         return [value for value in values if value is not None]
 
     def _first_objects(self, head: bytes, complete: bool) -> _Objects:
-        return self._objects(TextBlock(head if complete else head[: last_end(head, LINES)] or head, 1))
+        return self._objects(head if complete else head[: last_end(head, LINES)] or head, 1)
 
     def blocks(self, wanted: Wanted) -> Iterator[Block]:
         """Read the wanted columns, some rows at a time."""
-        for text in whole_rows(self._stream, self._chunk_bytes, LINES, self.file):
-            found = self._objects(text)
+        for data, line in whole_rows(self._stream, self._chunk_bytes, LINES, self.file):
+            found = self._objects(data, line)
             if found.rows or found.lost:
                 yield self._block(found, wanted)
 
@@ -136,8 +136,9 @@ class JsonLinesTable(TypedTable):
         label = None if wanted.label is None else strings_of(wanted.label)
         return Block(numbers, strings, label, found.lines.__getitem__, bad, found.lost)
 
-    def _objects(self, text: TextBlock) -> _Objects:
-        lines = [(n, line) for n, line in enumerate(LINE_END.split(text.data), text.line) if line.strip()]
+    def _objects(self, data: bytes, first: int) -> _Objects:
+        """Read the objects of whole lines; `first` is the number of the first line."""
+        lines = [(n, line) for n, line in enumerate(LINE_END.split(data), first) if line.strip()]
         try:
             # No string can hold a line end, so that lines joined by one are separated where they end.
             rows = _loads(b"[" + b",\n".join(line for _, line in lines) + b"]")
