@@ -144,19 +144,16 @@ def _told_of_file(path: str, lines: list[int]) -> Iterator[None]:
         yield
     except (LabelError, ShapeError) as error:
         message = error.args[0]
-        if not (isinstance(message, Message) and any(_is_term(part, "labels") for part in message.parts)):
+        parts = message.parts if isinstance(message, Message) else ()
+        if not any(isinstance(part, Term) and part.name == "labels" for part in parts):
             raise
         line = lines[min(1 + error.row, len(lines) - 1)] if error.row is not None else lines[0]
         names = {
             "labels": "the file" if error.column is None else f"column {error.column!r}",
             "embeddings": "the embeddings",
         }
-        told = [names[part.name] if isinstance(part, Term) else part for part in message.parts]
+        told = [names[part.name] if isinstance(part, Term) else part for part in parts]
         kind = type(error)
         raise kind(
             Message(f"{path}:{line}: ", *told), code=error.code, file=path, line=line, column=error.column
         ) from error
-
-
-def _is_term(part: object, name: str) -> bool:
-    return isinstance(part, Term) and part.name == name

@@ -36,7 +36,6 @@ from rosenblatt.learning.fit_loop import Keeper, PerceptronFit, wrong_rows
 from rosenblatt.learning.linear import LinearModel, Scheme
 from rosenblatt.learning.plan import Plan
 from rosenblatt.learning.state import MetFeatures, Mixing, State
-from rosenblatt.learning.trace import Stretch
 from rosenblatt.learning.visitor import BlockVisitor, Tour, Visitor, row_weights
 from rosenblatt.loops.order import Blockwise, seed_of_pass
 from rosenblatt.rows.batch import Batch
@@ -359,15 +358,6 @@ class FitTask:
 class _Counted(PerceptronFit):
     """One pass: the skeleton of a fit, without its end."""
 
-    losses = False
-
-    def _lead(self, stretch: Stretch) -> Floats:
-        if self.plain and not self.losses:
-            return np.empty(0)
-        codes = self.visitor.codes_of(stretch.rows)
-        lead: Floats = self.plan.scheme.lead_of_mistakes(stretch.log.score, stretch.log.machine, codes)
-        return lead
-
     def counted(self, epoch: int) -> PartialPass:
         """Make the pass, and return the state with its counts."""
         visits = self.visitor.visits(epoch)
@@ -501,7 +491,7 @@ def _visited(
         visitor.state.become(start)
         visitor.renumber()
     loop = _Counted(visitor, start)
-    loop.losses = task.losses
+    loop.needs_leads |= task.losses
     found = loop.counted(epoch)
     part.kept[key] = visitor
     return found

@@ -286,16 +286,12 @@ def delayed_pairs(X: MatrixLike, y: ColumnLike | None) -> list[tuple[Any, Any]]:
     """Return the rows and labels of each partition of a Dask collection, as delayed values."""
     if isinstance(X, da.Array):
         return _of_arrays(X, y)
-    if _is_frame(X):
+    if is_dask_collection(X) and hasattr(X, "map_partitions") and hasattr(X, "columns"):
         return _of_frame(X, y)
     raise InputError(
         f"X is a {type(X).__name__}, but must be a Dask array, a Dask DataFrame, a list of delayed batches, or "
         "file names. Rows in memory are trained by Perceptron.fit."
     )
-
-
-def _is_frame(X: MatrixLike) -> bool:
-    return is_dask_collection(X) and hasattr(X, "map_partitions") and hasattr(X, "columns")
 
 
 def _of_arrays(X: Any, y: Any) -> list[tuple[Any, Any]]:

@@ -360,7 +360,8 @@ def make_plan(
     elif given:
         start = read_start(p, shape, coef_init, intercept_init)
     else:
-        start = start_from(p, shape, rng, sparse=sparse and _is_wide(shape, blocks))
+        stored = 0 if blocks.whole is None else blocks.stored
+        start = start_from(p, shape, rng, sparse=sparse and is_wide(shape, stored))
     drawn = redrawn or draw(p, lambda: _codes(blocks), blocks.n_rows, rng, before)
     rule, radius = make_rule(p, blocks.largest_square)
     if isinstance(start, State):
@@ -396,10 +397,6 @@ def visitor_of(blocks: Blocks, plan: Plan, state: State) -> Visitor:
     if blocks.whole is not None:
         return Visitor(blocks.whole, plan, state)
     return BlockVisitor(blocks, plan, state)
-
-
-def _is_wide(shape: tuple[int, ...], blocks: Blocks) -> bool:
-    return is_wide(shape, 0 if blocks.whole is None else blocks.stored)
 
 
 def _walk(blocks: Blocks) -> Iterator[Batch]:

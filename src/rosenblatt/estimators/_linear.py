@@ -515,10 +515,6 @@ class OnlineLearning(ReadsMappings, VisitingClassifier):
             f = score_row(row, state.w)
             if f - f == 0.0:
                 return f
-        return self._score_of_row(row, state)
-
-    def _score_of_row(self, row: Rows, state: State) -> Any:
-        """Return the score of a row by any state, at the cost of its own features."""
         return score_of_row(row, state, self._scheme, self._classes, self._zero)
 
     def _row(self, x: RowLike) -> Rows:

@@ -79,7 +79,7 @@ class KernelTrace(Trace):
                 self._repeat(data, machine, span)
             state.visits = end
             if part[0] == part[1]:
-                _sum_anew(data, machine)
+                machine.sum_anew(data.few.points, data.scores)
             models.append(KernelModel.of(state, self.kernel, self.scheme, self.classes, self.zero))
         return models
 
@@ -169,14 +169,6 @@ class KernelTrace(Trace):
 
     def _model(self, state: State) -> Any:
         raise AssertionError("a kernel trace makes its own models")
-
-
-def _sum_anew(data: _Data, machine: Expansion) -> None:
-    """Sum the scores in the order of the support, as training does after a pass without a mistake."""
-    state = machine.state
-    data.scores[:] = 0.0
-    weights = np.ascontiguousarray(state.machines)
-    expansion_scores(machine.kernel, state.support.points, weights, data.few.points, data.scores)
 
 
 @dataclass(frozen=True)
@@ -316,10 +308,7 @@ class KernelVisitor(Visitor):
 
     def sum_anew(self) -> None:
         """Sum all scores as prediction does."""
-        state = self.expansion.state
-        self.scores[:] = 0.0
-        weights = np.ascontiguousarray(state.machines)
-        expansion_scores(self.own.kernel, state.support.points, weights, self.points, self.scores)
+        self.expansion.sum_anew(self.points, self.scores)
 
     def has_mistake(self, visits: Visits) -> bool:
         """Whether a visit would be a mistake, at the present scores."""

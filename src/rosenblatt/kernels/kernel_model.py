@@ -51,6 +51,12 @@ class Expansion:
         add_scores(state.machines, 0, k, s)
         return s, k
 
+    def sum_anew(self, points: Points, scores: Floats) -> None:
+        """Replace the scores of points by their sums in the order of the support, as prediction makes them."""
+        scores[:] = 0.0
+        weights = np.ascontiguousarray(self.state.machines)
+        expansion_scores(self.kernel, self.state.support.points, weights, points, scores)
+
     def take(self, x: Points, k: Floats, c: Floats, beta: float, number: int = NOT_OF_A_SET) -> None:
         """Add c_m k(x, ·) + c_m β to each machine m, for a mistake on the next visit.
 

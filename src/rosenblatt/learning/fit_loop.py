@@ -222,6 +222,8 @@ class PerceptronFit(FitLoop[State, PerceptronRun, Any]):
         self.loss = 0.0  # of the pass under way
         self.stuck = 0
         self.plain = is_plain(plan.rule)
+        # whether a rule or a callback uses the leads of mistakes
+        self.needs_leads = not self.plain or self.tolerance is not None or bool(plan.callbacks)
 
     def _visits(self, epoch: int) -> Sized | None:
         visits: Sized | None = self.visitor.visits(epoch)
@@ -255,7 +257,7 @@ class PerceptronFit(FitLoop[State, PerceptronRun, Any]):
 
     def _lead(self, stretch: Stretch) -> Floats:
         """Return y f of each mistake, or the lead over its rival; empty if no rule or callback uses it."""
-        if self.plain and self.tolerance is None and not self.plan.callbacks:
+        if not self.needs_leads:
             return np.empty(0)
         codes = self.visitor.codes_of(stretch.rows)
         lead: Floats = self.plan.scheme.lead_of_mistakes(stretch.log.score, stretch.log.machine, codes)

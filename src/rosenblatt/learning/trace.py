@@ -578,7 +578,7 @@ class Trace(ShowsText):
         if self.penalty is None:
             if state.averaging is not None:
                 log = log._replace(at=np.maximum(log.at + (state.averaged - state.visits), 0))
-            wrong = replay(data.rows, data.targets, rows, log, self._rule_of(state), state.w, state.u)
+            wrong = replay(data.rows, data.targets, rows, log, state.rule_of_replay(self.bias), state.w, state.u)
         else:
             log = log._replace(at=log.at - state.visits)
             shrinking = (self.penalty, state.machines, state.shrunk_machines, state.mean_machines)
@@ -588,10 +588,6 @@ class Trace(ShowsText):
         state.visits = visits
         if wrong >= 0:
             raise other_score(part.start + wrong, int(index[wrong]), float(log.score[wrong]))
-
-    def _rule_of(self, state: State) -> Any:
-        """Return all of the rule that recorded steps depend on."""
-        return state.rule_of_replay(self.bias)
 
     def _require_possible(self, codes: Ints, index: NDArray[Any], machine: NDArray[Any], first: int = 0) -> None:
         """Require that each mistake is possible on a row of its class: loops search for its machine unchecked."""
@@ -620,11 +616,15 @@ MOST_VISITS = 10**12  # a month of training; a damaged file may claim more than 
 
 def to_frame(trace: Trace, backend: Any) -> Any:
     """Return one row for each mistake as a DataFrame of the library named."""
+    return frame_of({name: np.ascontiguousarray(getattr(trace, name)) for name in trace.columns}, backend)
+
+
+def frame_of(columns: dict[str, Any], backend: Any) -> Any:
+    """Return columns as a DataFrame of the library named."""
     import narwhals as nw
 
     if backend not in ("pandas", "polars", "pyarrow"):
         raise ParameterError(Given("backend", backend) + " is not known. Use 'pandas', 'polars' or 'pyarrow'.")
-    columns = {name: np.ascontiguousarray(getattr(trace, name)) for name in trace.columns}
     return nw.from_dict(columns, backend=backend).to_native()
 
 

@@ -134,7 +134,8 @@ def from_document(document: Any) -> tuple[Trace, Floats, NDArray[Any]]:
     _require_shape(document)
     data, rule, start, end = (document[name] for name in ("data", "rule", "start", "end"))
     several = document["version"] == SEVERAL_CLASSES_VERSION
-    classes = np.array(data["labels"], None if _alike(data["labels"]) else object)
+    alike = len({type(label) for label in data["labels"]}) == 1
+    classes = np.array(data["labels"], None if alike else object)
     X, y = np.array(data["X"], np.float64), np.array(data["y"], np.int64)
     codes = y if several else (y + 1) // 2
     weights = np.column_stack([np.atleast_2d(np.array(start["w"], np.float64)), np.ravel(start["b"])])
@@ -179,10 +180,6 @@ def _label(label: Hashable) -> Any:
     if not isinstance(label, bool | int | float | str) or (isinstance(label, float) and not isfinite(label)):
         raise InputError(f"The label {label!r} has no place in a run document. Use numbers or strings.")
     return label
-
-
-def _alike(labels: list[Any]) -> bool:
-    return len({type(label) for label in labels}) == 1
 
 
 def _written_order(trace: Trace, order: Sequence[Any]) -> dict[str, Any]:

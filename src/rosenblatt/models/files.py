@@ -794,7 +794,8 @@ def write_model(
     encoder = None if preparation.encoding is None else preparation.encoding.parameters
     if encoder is not None and encoder.get("vocabulary", True) is None:  # the words were not asked for
         preparation = with_largest_words(preparation, learner)
-    context = Context(names=names_of(learner), classes=_classes_of(learner))
+    labels = vars(learner).get("_classes", getattr(learner, "classes_", None))
+    context = Context(names=names_of(learner), classes=labels)
     try:
         classes = None if context.classes is None else write_labels(context.classes, "classes")
         names = None
@@ -924,10 +925,6 @@ def _name(name: Any, context: Context) -> Any:
     if told is None or isinstance(told, dict):
         wrong("feature_names", f"has the name {name!r}, which no model file can hold")
     return told
-
-
-def _classes_of(model: Any) -> Any:
-    return vars(model).get("_classes", getattr(model, "classes_", None))
 
 
 def _require_trained(model: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any, Self
 
@@ -44,8 +43,8 @@ HIDDEN = ("logistic", "tanh", "relu", "identity")
 FIT_ONLY = ("n_iter_", "stop_reason_", "converged_", "_run")
 
 
-def _is_for(task: str) -> Callable[[Any], bool]:
-    return lambda self: bool(self.task == task)
+def _classifies(self: Any) -> bool:
+    return bool(self.task == "classification")
 
 
 def _tells_chances(self: Any) -> bool:
@@ -213,7 +212,7 @@ class MultilayerPerceptron(ReportedNetwork):
             return self._classes[self._coding.codes(outputs)]
         return outputs[:, 0] if self._flat else outputs
 
-    @available_if(_is_for("classification"))  # type: ignore[untyped-decorator]
+    @available_if(_classifies)  # type: ignore[untyped-decorator]
     def decision_function(self, X: MatrixLike) -> NDArray[Any]:
         """Return the scores from which labels are predicted.
 

@@ -121,7 +121,7 @@ class VisualHierarchy(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Network
 
     def transform(self, X: MatrixLike) -> NDArray[Any]:
         """Return the responses of the third layer, shape (n_rows, sizes[2])."""
-        network = self._hierarchy()
+        network = self._network().first(3)
         return network.outputs(self._features(X))
 
     @property
@@ -186,9 +186,6 @@ class VisualHierarchy(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Network
         state = begin(theta, shared.rule_of(self))
         self.__dict__.update(_state=state, _layers=layers, _width=features.n_features, _names=features.names)
         return self
-
-    def _hierarchy(self) -> Network:
-        return self._network().first(3)
 
     def _trained_network(self, attribute: str) -> Network:
         network = self._network(attribute)

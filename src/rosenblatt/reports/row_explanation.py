@@ -18,9 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.escaping import Html, align_columns, count, html_bar, html_card, html_table, number
-from rosenblatt.exceptions import Given, LabelError, ParameterError
+from rosenblatt.exceptions import LabelError, ParameterError
 from rosenblatt.kernels.kernel_model import KernelModel
 from rosenblatt.learning.linear import LinearModel, Scheme
+from rosenblatt.learning.trace import frame_of
 from rosenblatt.learning.vote import VotedModel
 from rosenblatt.loops.layout import CSR
 from rosenblatt.rows.features import Features
@@ -272,11 +273,7 @@ class Explanation(Sequence[RowExplanation]):
         backend : {"pandas", "polars", "pyarrow"}
             The library, which must be installed.
         """
-        import narwhals as nw
-
-        if backend not in ("pandas", "polars", "pyarrow"):
-            raise ParameterError(Given("backend", backend) + " is not known. Use 'pandas', 'polars' or 'pyarrow'.")
-        return nw.from_dict(self.columns(), backend=backend).to_native()
+        return frame_of(self.columns(), backend)
 
     def to_json(self) -> list[dict[str, Any]]:
         """Return plain values, as JSON can hold them."""

@@ -515,8 +515,7 @@ def _bounds(subject: Subject, clock: Clock) -> tuple[Bounds | None, str]:
     if subject.of_training is False:
         return None, "The bounds are for the training rows of a model, and these are other rows."
     try:
-        left = None if clock.left is None else max(clock.left, 0.0)
-        return bounds(subject.as_trained, subject.y, model=subject.model, time_limit=left), ""
+        return bounds(subject.as_trained, subject.y, model=subject.model, time_limit=_left(clock)), ""
     except (UndecidedError, InputError) as error:  # such as the trace of other rows
         return None, str(error)
 

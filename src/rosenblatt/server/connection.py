@@ -251,7 +251,7 @@ class Listener:
                 oldest.cancel()
             task = loop.create_task(self._connect(found))
             self.arriving[task] = None
-            task.add_done_callback(self._arrived)
+            task.add_done_callback(lambda done: self.arriving.pop(done, None))
             accepted += 1
             if accepted % CONNECTIONS_AT_ONCE == 0:
                 await asyncio.sleep(0)  # others have work to do
@@ -268,9 +268,6 @@ class Listener:
             await loop.connect_accepted_socket(self.make, found, **options)
         except (OSError, asyncio.CancelledError):  # the client left, or its handshake failed or was too slow
             found.close()
-
-    def _arrived(self, task: asyncio.Task[Any]) -> None:
-        self.arriving.pop(task, None)
 
     def _note(self, error: OSError) -> None:
         now = time.monotonic()
