@@ -10,7 +10,9 @@ import rosenblatt as rb
 from rosenblatt.exceptions import NonFiniteError, ParameterError, ShapeError
 from rosenblatt.loops.layout import CSR
 from rosenblatt.loops.order import Blockwise
+from rosenblatt.rows.batch import as_batch
 from rosenblatt.tables import scaling as scaling_module
+from rosenblatt.tables.blocks import MemoryBlocks, TakenBlocks, block_starts
 from rosenblatt.tables.collect import collect, measure, transform_blocks
 from rosenblatt.tables.scaling import Filling, Scaling
 from tests.shared.examples import examples
@@ -170,3 +172,47 @@ def test_the_loop_centres_sparse_rows_as_numpy_does(monkeypatch, dtype, index):
     for one, other in zip(*found, strict=True):
         assert one.dtype == other.dtype
         assert one.tobytes() == other.tobytes()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_loop_scales_dense_rows_as_numpy_does(monkeypatch, dtype):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((2000, 9)).astype(dtype)
+    X[3, 2], X[4, 1], X[5, 7], X[6, 0] = np.nan, -0.0, -0.0, 3e38
+    step = Scaling(np.r_[rng.standard_normal(5), np.zeros(4)], np.r_[rng.random(5) + 0.3, 1.0, 1.0, 2.5, 1.0])
+    found = []
+    for compiled in (False, True):
+        monkeypatch.setattr(scaling_module, "loop_pays", lambda *sizes, compiled=compiled: compiled)
+        found.append(step.into(X.copy()))
+    assert found[0].dtype == found[1].dtype == dtype
+    assert found[0].tobytes() == found[1].tobytes()
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("missing", [False, True])
+def test_rows_that_are_taken_are_those_of_a_copy(sparse, missing):
+    """Folds are read from the rows of all, a block at a time, as if their rows had been copied before."""
+    X, y = crooked(classes=3)
+    X = X * (np.random.default_rng(1).random(X.shape) < 0.6)
+    X[::7, 2] = np.nan if missing else 1.0
+    mask = np.random.default_rng(2).random(len(X)) < 0.7
+    batch = as_batch(csr_array(X) if sparse else X, y)
+    taken, copy = TakenBlocks(batch, mask, 1000), batch.take(mask)
+    copied = MemoryBlocks(copy, block_starts(copy, 1000))
+    assert taken.n_blocks > 3
+    assert taken.whole is None
+    assert taken.fingerprint == copied.fingerprint
+    statistics = [measure(blocks) for blocks in (taken, copied)]
+    assert statistics[0].mean.tobytes() == statistics[1].mean.tobytes()
+    assert statistics[0].squares.tobytes() == statistics[1].squares.tobytes()
+    filling, scaling = Filling.of(statistics[0]), Scaling.of(statistics[0], filled=True, numbers=3)
+    for how in ((None, None), (filling, None), (None, scaling), (filling, scaling)):
+        one, other = (transform_blocks(blocks, *how) for blocks in (taken, copied))
+        assert one.boundaries.tolist() == other.boundaries.tolist()
+        for first, second in ((one.whole, other.whole), (one.unscaled(), other.unscaled())):
+            assert first.codes.tolist() == second.codes.tolist()
+            assert first.classes.tolist() == second.classes.tolist()
+            assert first.values.tobytes() == second.values.tobytes()
+            if sparse:
+                assert first.rows.indices.tolist() == second.rows.indices.tolist()
+                assert first.rows.indptr.tolist() == second.rows.indptr.tolist()

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.loops.layout import CSR
+from rosenblatt.loops.layout import CSR, row_slices
 from rosenblatt.rows.features import Features
 from rosenblatt.threads import Pool, allowed
 from rosenblatt.typing import Ints
@@ -111,11 +111,14 @@ def _arrays(features: Features) -> Iterator[tuple[NDArray[Any], NDArray[Any], ND
     """Yield the lengths, columns and values of some rows at a time, without their zeros."""
     X = features.rows
     if isinstance(X, CSR):
-        ends, places, kept = X.indptr.astype(np.int64), X.indices, X.data
-        stored = kept != 0.0
-        if not stored.all():
-            ends, places, kept = np.append(0, np.cumsum(stored))[ends], places[stored], kept[stored]
-        yield np.diff(ends).astype("<u8"), places.astype("<u8"), np.ascontiguousarray(kept, "<f8")
+        for some in row_slices(X):
+            ends = X.indptr[some.start : some.stop + 1].astype(np.int64)
+            places, kept = X.indices[ends[0] : ends[-1]], X.data[ends[0] : ends[-1]]
+            ends -= ends[0]
+            stored = kept != 0.0
+            if not stored.all():
+                ends, places, kept = np.append(0, np.cumsum(stored))[ends], places[stored], kept[stored]
+            yield np.diff(ends).astype("<u8"), places.astype("<u8"), np.ascontiguousarray(kept, "<f8")
         return
     d = features.n_features
     step = max(1, min(BLOCK_VALUES // d, features.n_rows))

@@ -27,7 +27,7 @@ from rosenblatt.certify.rationals import (
     times_powers,
 )
 from rosenblatt.certify.time_limit import PYTHON, Unsettled
-from rosenblatt.loops.layout import CSR, csr_take
+from rosenblatt.loops.layout import CSR, csr_take, value_slices
 from rosenblatt.margins.matrix import Matrix, scaled_rows
 from rosenblatt.rows.features import Features, as_rows
 from rosenblatt.typing import Floats, Ints
@@ -372,5 +372,6 @@ def largest_values(features: Features) -> Floats:
     if not isinstance(X, CSR):
         return np.asarray(np.maximum(X.max(axis=0), -X.min(axis=0)), np.float64)
     sizes = np.zeros(features.n_features)
-    np.maximum.at(sizes, X.indices, np.abs(X.data))
+    for part in value_slices(X):
+        np.maximum.at(sizes, X.indices[part], np.abs(X.data[part]))
     return sizes

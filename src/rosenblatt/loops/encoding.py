@@ -370,14 +370,33 @@ def _tally(data: Floats, indices: NDArray[np.uint32], start: np.uint64, stop: np
 
 
 @jit
+def scale_rows(rows: Reals, mean: Floats, deviation: Floats) -> None:
+    """Turn each value of dense rows into (value − mean) / deviation, rounded once more to the type of the rows."""
+    for i in range(rows.shape[0]):
+        for j in range(rows.shape[1]):
+            rows[i, j] = (rows[i, j] - mean[j]) / deviation[j]
+
+
+@inline
+def _stores_first(indices: Unsigned, start: np.uint64, stop: np.uint64, width: np.uint64) -> Any:
+    """Return whether a row stores each of the first `width` features; its columns ascend."""
+    last = width - np.uint64(1)
+    return stop - start >= width and indices[start + last] == last
+
+
+@jit
 def count_stored(indices: Unsigned, indptr: Unsigned, width: int, ends: Unsigned) -> Any:
     """Return how many values the rows will store, and write where each row ends, after a 0, to `ends`."""
     stored = np.uint64(0)
     ends[0] = 0
     for row in range(np.uint64(indptr.size - 1)):
+        start, stop = np.uint64(indptr[row]), np.uint64(indptr[row + np.uint64(1)])
         stored += np.uint64(width)
-        for at in range(np.uint64(indptr[row]), np.uint64(indptr[row + np.uint64(1)])):
-            stored += np.uint64(indices[at] >= width)
+        if _stores_first(indices, start, stop, np.uint64(width)):
+            stored += stop - start - np.uint64(width)
+        else:
+            for at in range(start, stop):
+                stored += np.uint64(indices[at] >= width)
         ends[row + np.uint64(1)] = stored
     return stored
 
@@ -397,10 +416,17 @@ def center_rows(
     """Write (value − mean) / deviation of each stored value, and of the first `width` features all values."""
     for row in range(np.uint64(indptr.size - 1)):
         first = np.uint64(ends[row])
-        for j in range(np.uint64(width)):
-            out[first + j], columns[first + j] = (0.0 - mean[j]) / deviation[j], j
+        start, stop = np.uint64(indptr[row]), np.uint64(indptr[row + np.uint64(1)])
+        if _stores_first(indices, start, stop, np.uint64(width)):
+            for j in range(np.uint64(width)):
+                out[first + j] = (np.float64(data[start + j]) - mean[j]) / deviation[j]
+                columns[first + j] = j
+            start += np.uint64(width)
+        else:
+            for j in range(np.uint64(width)):
+                out[first + j], columns[first + j] = (0.0 - mean[j]) / deviation[j], j
         behind = first + np.uint64(width)
-        for at in range(np.uint64(indptr[row]), np.uint64(indptr[row + np.uint64(1)])):
+        for at in range(start, stop):
             column = np.uint64(indices[at])
             value = (np.float64(data[at]) - mean[column]) / deviation[column]
             if column < np.uint64(width):

@@ -5,6 +5,7 @@ Labels as the loops read them: two sides, several classes compared directly, or 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -39,6 +40,22 @@ Rows: TypeAlias = Reals | CSR
 def part_of(X: Rows, first: int, last: int) -> Rows:
     """Return consecutive rows, without a copy."""
     return CSR(X.data, X.indices, X.indptr[first : last + 1]) if isinstance(X, CSR) else X[first:last]
+
+
+VALUES_AT_A_TIME = 1 << 18
+"""Stored values that are worked on at a time, where temporary arrays of all would take several times the rows."""
+
+
+def value_slices(X: CSR) -> Iterator[slice]:
+    """Yield slices of the stored values, so short that temporary arrays of their size are small."""
+    return (slice(first, first + VALUES_AT_A_TIME) for first in range(0, X.data.size, VALUES_AT_A_TIME))
+
+
+def row_slices(X: CSR) -> Iterator[slice]:
+    """Yield slices of the rows, each with about as many stored values as `value_slices` have."""
+    n_rows = len(X.indptr) - 1
+    step = max(1, n_rows * VALUES_AT_A_TIME // max(1, X.data.size))
+    return (slice(first, min(first + step, n_rows)) for first in range(0, n_rows, step))
 
 
 def csr_take(X: CSR, index: Ints) -> CSR:

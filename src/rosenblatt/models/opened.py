@@ -20,7 +20,7 @@ from rosenblatt.rows.batch import Batch
 from rosenblatt.rows.features import Features
 from rosenblatt.rows.labels import encode_labels
 from rosenblatt.rows.pairs import PairEvaluation
-from rosenblatt.tables.preparation import Preparation
+from rosenblatt.tables.preparation import Encoding, Preparation
 from rosenblatt.tables.reading import Options
 from rosenblatt.tables.recipe import Recipe, TableRecipe
 from rosenblatt.typing import Floats, MatrixLike
@@ -241,7 +241,8 @@ class OpenedModel:
         classes = self.predictor.classes
         assert classes is not None, "a report is of a classifier"
         labels = classes[_codes(batch, classes, source)]
-        return self.preparation.features(batch).native(), labels
+        kept = all(isinstance(step, Encoding) and not step.changes(batch) for step in self.preparation.steps)
+        return (batch if kept else self.preparation.features(batch)).native(), labels
 
 
 def _require_as_trained(options: Options, recipe: Recipe) -> None:

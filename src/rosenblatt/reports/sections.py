@@ -19,7 +19,7 @@ from rosenblatt.certify.certificate import Certificate, Separable
 from rosenblatt.certify.class_tables import MARKS, ClassTables, decided_among
 from rosenblatt.escaping import printable_lines
 from rosenblatt.exceptions import InputError, TrivialSeparationWarning, UndecidedError
-from rosenblatt.loops.layout import CSR
+from rosenblatt.loops.layout import CSR, value_slices
 from rosenblatt.reports.subject import PLANE, Subject
 from rosenblatt.typing import ColumnLike, Floats, Ints, MatrixLike
 
@@ -283,12 +283,16 @@ def _spreads(subject: Subject) -> Floats:
     with np.errstate(over="ignore", invalid="ignore"):
         if not isinstance(rows, CSR):
             return np.asarray(rows.std(axis=0, dtype=np.float64))
-        d = subject.batch.n_features
-        values, columns = rows.data.astype(np.float64), rows.indices.astype(np.int64)
-        mean = np.bincount(columns, values, d) / n
+        total, stored, square = np.zeros((3, subject.batch.n_features))
+        for part in value_slices(rows):
+            np.add.at(total, rows.indices[part], rows.data[part].astype(np.float64))
+            np.add.at(stored, rows.indices[part], 1)
+        mean = total / n
+        for part in value_slices(rows):
+            columns = rows.indices[part]
+            np.add.at(square, columns, (rows.data[part].astype(np.float64) - mean[columns]) ** 2)
         # Each zero that is not stored is as far from the mean as the mean is from 0.
-        stored = np.bincount(columns, minlength=d)
-        square = np.bincount(columns, (values - mean[columns]) ** 2, d) + (n - stored) * mean**2
+        square += (n - stored) * mean**2
         return np.asarray(np.sqrt(square / n))
 
 

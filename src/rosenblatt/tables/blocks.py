@@ -437,7 +437,12 @@ def rows_of_block(width: int, dtype: Any, block_bytes: int) -> int:
 
 def row_ends(rows: CSR) -> Ints:
     """Return the bytes that sparse rows take in a block, summed up to each row."""
-    ends: Ints = np.cumsum(np.diff(rows.indptr.astype(np.int64)) * (rows.data.itemsize + 4) + 8)
+    return _ends(np.diff(rows.indptr.astype(np.int64)), rows.data.itemsize)
+
+
+def _ends(lengths: Any, itemsize: int) -> Ints:
+    """Return the bytes of sparse rows, summed up to each row, by the number of values that each stores."""
+    ends: Ints = np.cumsum(lengths * (itemsize + 4) + 8)
     return ends
 
 
@@ -486,12 +491,15 @@ class Blocks(ABC):
     scaling : Scaling or None
         The scaling that was applied to the rows, if any.
     whole : Batch or None
-        All rows, if they are in memory.
+        All rows, if they are in memory one after the other.
+    in_memory : bool
+        Whether the rows are in memory, perhaps among others.
     """
 
     statistics: Statistics | None = None
     scaling: Any = None
     whole: Batch | None = None
+    in_memory = False
 
     def __init__(self, summary: DataSummary, identity: Identity = None) -> None:
         self.summary, self._identity = summary, identity
@@ -581,6 +589,7 @@ class MemoryBlocks(Blocks):
     """
 
     whole: Batch
+    in_memory = True
 
     def __init__(
         self,
@@ -624,15 +633,64 @@ class MemoryBlocks(Blocks):
     @cached_property
     def fingerprint(self) -> str:
         """A digest of all values, labels and names."""
-        _, firsts = np.unique(self.whole.codes, return_index=True)
-        numbers = np.empty(len(self.classes), np.int64)  # of each label, in the order of their first rows
-        numbers[self.whole.codes[np.sort(firsts)]] = np.arange(len(firsts))
-        return self.summary.fingerprint(
-            [
-                checksum(stored_arrays(narrow_indices(block.rows), numbers[block.codes]))
-                for block in self.walk(range(self.n_blocks))
-            ]
-        )
+        return _fingerprint(self, self.whole.codes)
+
+
+class TakenBlocks(Blocks):
+    """Some of the rows of a batch, which are copied when they are read, a block at a time.
+
+    Examples
+    --------
+    >>> from rosenblatt.rows.batch import as_batch
+    >>> blocks = TakenBlocks(as_batch([[0.0], [1.0], [2.0]], ["no", "no", "yes"]), np.array([True, False, True]))
+    >>> blocks.read(0).rows.tolist(), blocks.counts.tolist()
+    ([[0.0], [2.0]], [1, 1])
+    """
+
+    in_memory = True
+
+    def __init__(self, batch: Batch, index: Any, block_bytes: int = BLOCK_BYTES) -> None:
+        self._all, self._index = batch, np.arange(batch.n_rows)[index]
+        self._codes = batch.codes[self._index]
+        if isinstance(batch.rows, CSR):
+            lengths = np.diff(batch.rows.indptr.astype(np.int64))[self._index]
+            boundaries = _sparse_starts(_ends(lengths, batch.rows.data.itemsize), block_bytes)
+            stored = int(lengths.sum())
+        else:
+            boundaries = _dense_starts(len(self._index), batch.rows, block_bytes)
+            stored = len(self._index) * batch.n_features
+        shape = len(self._index), batch.n_features, stored
+        counts = np.bincount(self._codes, minlength=len(batch.classes))
+        super().__init__(DataSummary(*shape, batch.classes, counts, boundaries, batch.names))
+
+    def read(self, block: int) -> Batch:
+        """Return a copy of one block."""
+        first, last = map(int, self.boundaries[block : block + 2])
+        return self._all.take(self._index[first:last])
+
+    def walk(self, order: Iterable[int], change: Change | None = None) -> Iterator[Batch]:
+        """Yield copies of blocks in the given order."""
+        for block in order:
+            batch = self.read(int(block))
+            yield batch if change is None else replace(batch, rows=change(writable(batch.rows)))
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A digest of all values, labels and names."""
+        return _fingerprint(self, self._codes)
+
+
+def _fingerprint(blocks: Blocks, codes: Ints) -> str:
+    """Return the digest of rows in memory, whose `codes` are given."""
+    _, firsts = np.unique(codes, return_index=True)
+    numbers = np.empty(len(blocks.classes), np.int64)  # of each label, in the order of their first rows
+    numbers[codes[np.sort(firsts)]] = np.arange(len(firsts))
+    return blocks.summary.fingerprint(
+        [
+            checksum(stored_arrays(narrow_indices(block.rows), numbers[block.codes]))
+            for block in blocks.walk(range(blocks.n_blocks))
+        ]
+    )
 
 
 def protect_rows(rows: Rows) -> Rows:
@@ -651,11 +709,20 @@ def block_starts(batch: Batch, block_bytes: int = BLOCK_BYTES) -> Ints:
     """Return the first row of each block and the number of rows, the same as for rows that come from a source."""
     rows = batch.rows
     if not isinstance(rows, CSR):
-        step = rows_of_block(batch.n_features, rows.dtype, block_bytes)
-        return np.array([*range(0, batch.n_rows, step), batch.n_rows])
-    ends = row_ends(rows)
+        return _dense_starts(batch.n_rows, rows, block_bytes)
+    return _sparse_starts(row_ends(rows), block_bytes)
+
+
+def _dense_starts(n_rows: int, like: Reals, block_bytes: int) -> Ints:
+    """Return where the blocks begin of so many rows that are as wide as those given."""
+    step = rows_of_block(like.shape[1], like.dtype, block_bytes)
+    return np.array([*range(0, n_rows, step), n_rows])
+
+
+def _sparse_starts(ends: Ints, block_bytes: int) -> Ints:
+    """Return where the blocks begin of sparse rows, by the bytes that they take up to each row."""
     starts = [0]
-    while starts[-1] < batch.n_rows:
+    while starts[-1] < len(ends):
         first = starts[-1]
         before = int(ends[first - 1]) if first else 0
         starts.append(max(first + 1, int(np.searchsorted(ends, before + block_bytes, side="right"))))

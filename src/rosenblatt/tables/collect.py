@@ -503,26 +503,61 @@ def transform_blocks(
     scaling: Scaling | None = None,
     weighting: Weighting | None = None,
 ) -> Blocks:
-    """Return blocks without missing values, scaled, and with weighted words; blocks in memory are copied once.
+    """Return blocks without missing values, scaled, and with weighted words.
+
+    Blocks in memory are copied once, a block at a time, so that nothing is held twice besides.
 
     Their `scaling` is what the weights of a model trained on them must be folded by, so that they fit unscaled
     features: `Perceptron.fit_blocks` does that.
     """
     how = Transformation(filling, scaling, weighting)
     how.require_width(blocks.n_features)
-    if not any(how.steps):
+    if not any(how.steps) and (blocks.whole is not None or not blocks.in_memory):
         return blocks
-    whole = blocks.whole
-    if whole is None:
+    if not blocks.in_memory:
         return ScaledBlocks(blocks, how)
-    batch = _transformed(whole, how)
     known: dict[str, Any] = {"facts": blocks.facts, "identity": _identity(blocks, how)}
-    unscaled = None if scaling is None else lambda: _transformed(whole, how._replace(scaling=None))
-    return MemoryBlocks(batch, blocks.boundaries, scaling=scaling, unscaled=unscaled, **known)
+    unscaled = None if scaling is None else lambda: _gathered(blocks, how._replace(scaling=None))
+    return MemoryBlocks(_gathered(blocks, how), blocks.boundaries, scaling=scaling, unscaled=unscaled, **known)
 
 
-def _transformed(batch: Batch, how: Transformation) -> Batch:
-    return replace(batch, rows=protect_rows(how.into(writable(batch.rows)))) if any(how.steps) else batch
+def _gathered(blocks: Blocks, how: Transformation) -> Batch:
+    """Return all rows of blocks in memory one after the other, transformed."""
+    whole = blocks.whole
+    if whole is not None and not (isinstance(whole.rows, CSR) and how.centred):
+        changed = how.changes(whole.rows)
+        return replace(whole, rows=protect_rows(how.into(writable(whole.rows)))) if changed else whole
+    # A block at a time: sparse rows that are centred become other arrays, and those that are taken are copies.
+    codes: Ints = np.empty(blocks.n_rows, np.int64)
+    parts = blocks.walk(range(blocks.n_blocks), how.into if any(how.steps) else None)
+    return_freed_memory()
+    shape = blocks.n_rows, blocks.n_features, blocks.names
+    most = min(blocks.stored + blocks.n_rows * how.centred, blocks.n_rows * blocks.n_features)
+    rows = protect_rows(_one_piece(parts, codes, most))
+    weight = None if whole is None else whole.weight
+    return Batch(rows, *shape, codes=read_only(codes), classes=blocks.classes, weight=weight)
+
+
+def _one_piece(parts: Iterable[Batch], codes: Ints, most: int) -> Rows:
+    """Return the rows of parts in one piece, which store at most so many values, and fill `codes`."""
+    at, row, sparse = 0, 0, False
+    index: Any = np.uint64 if most > np.iinfo(np.int32).max else np.uint32
+    values, indices, indptr = np.empty(0), np.empty(0, index), np.zeros(len(codes) + 1, index)
+    for part in parts:
+        stored = slice(at, at + part.stored)
+        if not row:  # pages of memory that are never written to take none
+            values, sparse = np.empty(most, part.values.dtype), isinstance(part.rows, CSR)
+            indices = np.empty(most if sparse else 0, index)
+        values[stored], codes[row : row + part.n_rows] = part.values, part.codes
+        if isinstance(part.rows, CSR):
+            indices[stored] = part.rows.indices
+            indptr[row + 1 : row + 1 + part.n_rows] = part.rows.indptr[1:].astype(index) + index(at)
+        at, row = stored.stop, row + part.n_rows
+    values.resize(at, refcheck=False)
+    if not sparse:
+        return values.reshape(len(codes), -1)
+    indices.resize(at, refcheck=False)
+    return CSR(values, indices, indptr)
 
 
 def mark_gaps(blocks: Blocks) -> tuple[Blocks, dict[str, int]]:
@@ -641,7 +676,8 @@ class ScaledBlocks(Blocks):
 
     def read(self, block: int) -> Batch:
         """Return one block."""
-        return _transformed(self._blocks.read(block), self._how)
+        batch = self._blocks.read(block)
+        return replace(batch, rows=protect_rows(self._how.into(writable(batch.rows))))
 
     def walk(self, order: Iterable[int], change: Change | None = None) -> Iterator[Batch]:
         """Yield blocks in the order given, reading ahead."""

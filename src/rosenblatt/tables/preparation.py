@@ -161,6 +161,12 @@ class Encoding:
             require_finite(features, name=name)
         return features
 
+    def changes(self, features: Features) -> bool:
+        """Return whether features are filled, scaled, weighted or made dense."""
+        self.transformation.require_width(features.n_features)
+        dense = not (self.parameters or {}).get("sparse_output", True)
+        return (dense and isinstance(features.rows, CSR)) or self.transformation.changes(features.rows)
+
     def features(self, features: Features) -> Features:
         """Return features filled, scaled and weighted; dense ones if the `TableEncoder` gave such."""
         done = self.transformation.features(features)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.codecs import Array, Count, Flag, Record, require, same_length
 from rosenblatt.exceptions import NonFiniteError, ShapeError
-from rosenblatt.loops.layout import CSR, Rows
+from rosenblatt.loops.layout import CSR, Rows, value_slices
 from rosenblatt.rows.features import Features
 from rosenblatt.rows.memory import FEWER, require_memory
 from rosenblatt.tables.reading import MOST_BITS, loop_pays
@@ -251,6 +251,12 @@ class Filling:
         """Return the filling by the means of `statistics`, with `numbers` only of the first so many features."""
         return cls(_finite(statistics.mean[:numbers], "mean"))
 
+    def fills(self, rows: Rows) -> bool:
+        """Return whether any value is missing."""
+        if isinstance(rows, CSR):
+            return any(np.isnan(rows.data[part]).any() for part in value_slices(rows))
+        return any(np.isnan(rows[part, : self.n_features]).any() for part in slices(rows))
+
     def into(self, rows: Rows) -> Rows:
         """Fill rows in place, and return them."""
         if isinstance(rows, CSR):
@@ -321,18 +327,28 @@ class Scaling:
     def into(self, rows: Rows) -> Rows:
         """Scale rows and return them: in place, except for sparse rows that are centred."""
         if isinstance(rows, CSR):
-            if self.mean.any():
-                width = int(np.flatnonzero(self.mean)[-1]) + 1
+            if self.centred:
                 if loop_pays(len(rows.data), MAX_PLAIN_VALUES):
-                    return self._centred(rows, width)
-                rows = stored_up_to(rows, width)
+                    return self._center(rows, self.centred)
+                rows = stored_up_to(rows, self.centred)
             rows.data[:] = (rows.data - self.mean[rows.indices]) / self.deviation[rows.indices]
+            return rows
+        if rows.size > MAX_PLAIN_VALUES and loop_pays(rows.size, MAX_PLAIN_SCALED):
+            from rosenblatt.loops.encoding import scale_rows
+
+            scale_rows(rows, self.mean, self.deviation)
             return rows
         for part in slices(rows):
             rows[part] = (rows[part] - self.mean) / self.deviation
         return rows
 
-    def _centred(self, rows: CSR, width: int) -> CSR:
+    @property
+    def centred(self) -> int:
+        """How many features sparse rows store in any case: those up to the last whose mean is not 0."""
+        found = np.flatnonzero(self.mean)
+        return int(found[-1]) + 1 if len(found) else 0
+
+    def _center(self, rows: CSR, width: int) -> CSR:
         """Return sparse rows that store the first `width` features, scaled by the compiled loop."""
         from rosenblatt.loops.encoding import center_rows, count_stored
 
@@ -366,6 +382,8 @@ MAX_TABLE_COUNTS = 1 << 10
 """Logarithms of counts below this stand in a table."""
 MAX_PLAIN_VALUES = 1 << 14
 """Values that numpy weights in less time than loading the compiled loop takes."""
+MAX_PLAIN_SCALED = 1 << 29
+"""Dense values that numpy scales in less time than loading numba takes."""
 LOGS: Floats = np.array([0.0, *(1.0 + log(count) for count in range(1, MAX_TABLE_COUNTS))])
 
 
@@ -518,6 +536,11 @@ class Transformation(NamedTuple):
         return cls(Filling.of(statistics, numbers) if fill else None, scaling)
 
     @property
+    def centred(self) -> int:
+        """How many values each sparse row stores at least, because the mean of their features is not 0."""
+        return 0 if self.scaling is None else self.scaling.centred
+
+    @property
     def steps(self) -> Iterator[Filling | Scaling | Weighting]:
         """The filling, the scaling and the weighting, as far as there are any."""
         return (step for step in self if step is not None)
@@ -546,6 +569,11 @@ class Transformation(NamedTuple):
                 f"The data has {n_features} features, but the model has {other}. "
                 "Pass data with the columns of training."
             )
+
+    def changes(self, rows: Rows) -> bool:
+        """Return whether there is anything to do: means change nothing where no value is missing."""
+        filled = self.filling is not None and self.filling.fills(rows)
+        return filled or any(self._replace(filling=None).steps)
 
     def into(self, rows: Rows) -> Rows:
         """Transform rows in place, and return them."""

@@ -275,7 +275,7 @@ def evaluate_folds(
     ([0.98, 0.92, 0.96], 150)
     """
     from rosenblatt.rows.batch import as_batch
-    from rosenblatt.tables.blocks import MemoryBlocks
+    from rosenblatt.tables.blocks import TakenBlocks
     from rosenblatt.tasks.training import (
         default_learner,
         evaluate_predictions,
@@ -307,7 +307,7 @@ def evaluate_folds(
     with nullcontext() if source is None else closed_on_error(source):
         if learner is None:
             learner = default_learner(None if source is None else source.recipe)
-        regression = is_regression(named_learner(learner, parameters, seed)[1])
+        regression = is_regression(named_learner(learner, parameters, seed, bare=True)[1])
     if source is None:
         require_no_options(options)
         if min_class is not None:
@@ -325,7 +325,7 @@ def evaluate_folds(
         note_similar(blocks.classes, log, source.options)
         require_target(source, blocks, regression=regression)
         batch, fill = blocks.whole, fills_means(source)
-        groups = source.groups if takes_groups(named_learner(learner, parameters, seed)[1]) else None
+        groups = source.groups if takes_groups(named_learner(learner, parameters, seed, bare=True)[1]) else None
         scale = scales_by_default(source) if scale is None else scale
     code = None if positive is None or regression else class_code(positive, batch.classes)
     dealt = np.zeros_like(batch.codes) if regression or groups is not None else batch.codes
@@ -333,11 +333,11 @@ def evaluate_folds(
     if groups is not None:
         numbers = as_groups(groups, batch.n_rows)
         fold_of = deal(np.zeros(int(numbers.max()) + 1, np.int64), folds, seed)[numbers]
-    name, _ = named_learner(learner, parameters, seed)
+    name, _ = named_learner(learner, parameters, seed, bare=True)
 
     def tried(fold: int) -> Evaluation | RegressionEvaluation | PairEvaluation:
-        _, estimator = named_learner(learner, parameters, seed)
-        rows = MemoryBlocks(batch.take(fold_of != fold))
+        _, estimator = named_learner(learner, parameters, seed, bare=True)
+        rows = TakenBlocks(batch, fold_of != fold)
         before = preparation(rows, recipe, fill=fill, scale=scale)
         own, others = (None, None) if groups is None else (groups[fold_of == fold], groups[fold_of != fold])
         fit_prepared(estimator, transform_blocks(rows, *before), others)

@@ -37,7 +37,7 @@ from rosenblatt.rows.features import Features
 from rosenblatt.rows.labels import encode_labels
 from rosenblatt.rows.memory import require_memory
 from rosenblatt.rows.pairs import PairEvaluation, as_groups
-from rosenblatt.tables.blocks import Blocks, MemoryBlocks
+from rosenblatt.tables.blocks import Blocks, MemoryBlocks, TakenBlocks
 from rosenblatt.tables.collect import collect, mark_gaps, measure, transform_blocks, weigh
 from rosenblatt.tables.data_file import closed_on_error
 from rosenblatt.tables.file_source import Source
@@ -343,7 +343,7 @@ def calibrate_by_folds(
 
     def scores_of(fold: int) -> Floats:
         _, estimator = again()
-        rows = MemoryBlocks(batch.take(fold_of != fold))
+        rows = TakenBlocks(batch, fold_of != fold)
         before = preparation(rows, **prepare)
         fit_prepared(estimator, transform_blocks(rows, *before))
         found = decision_of(estimator, unscaled(estimator, before), batch)
