@@ -161,20 +161,29 @@ common = taking(
 """Adds the options of all commands; the command gets `output`, an `Output`."""
 
 
-class JobsType(click.ParamType[int]):
-    """A number of threads, or −1 for all cores."""
+class Parsed(click.ParamType[Any]):
+    """The type of an option whose text a function reads; what it raises is said of the option."""
 
-    name = "jobs"
+    def __init__(self, name: str, read: Callable[[Any], Any]) -> None:
+        self.name, self.read = name, read
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Require a whole number other than 0."""
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return what the function reads."""
         try:
-            number = int(value)
-        except ValueError:
-            number = 0
-        if number == 0:
-            self.fail(f"{value!r} is no number of threads. Use one such as 4, or -1 for all cores.", param, ctx)
-        return number
+            return self.read(value)
+        except ParameterError as error:
+            self.fail(str(error), param, ctx)
+
+
+def _jobs(value: Any) -> int:
+    """Return a number of threads, or −1 for all cores."""
+    try:
+        number = int(value)
+    except ValueError:
+        number = 0
+    if number == 0:
+        raise ParameterError(f"{value!r} is no number of threads. Use one such as 4, or -1 for all cores.")
+    return number
 
 
 def jobs(command: Command) -> Command:
@@ -186,50 +195,28 @@ def jobs(command: Command) -> Command:
             return command(**values)
 
     about = "Use N threads, -1 for all cores. Results are the same. [default: ROSENBLATT_THREADS, or one]"
-    return click.option("--jobs", type=JobsType(), metavar="N", help=about)(called)
+    return click.option("--jobs", type=Parsed("jobs", _jobs), metavar="N", help=about)(called)
 
 
-class ColumnType(click.ParamType[Column]):
-    """A column by name, or by position from 1 (−1 is the last)."""
-
-    name = "column"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Column:
-        """Read a number as a position and anything else as a name."""
-        try:
-            position = int(value)
-        except ValueError:
-            return str(value)
-        if position == 0:
-            self.fail("columns are counted from 1, or from the end as -1.", param, ctx)
-        return position
+def _column(value: Any) -> Column:
+    """Return a column: a number is a position from 1 (−1 is the last), and anything else a name."""
+    try:
+        position = int(value)
+    except ValueError:
+        return str(value)
+    if position == 0:
+        raise ParameterError("columns are counted from 1, or from the end as -1.")
+    return position
 
 
-class ColumnsType(click.ParamType[tuple[Column, ...]]):
-    """Columns separated by commas; a name with a comma stands in double quotes, as in CSV."""
-
-    name = "columns"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[Column, ...]:
-        """Read each as a column."""
-        [names] = csv.reader([str(value)], skipinitialspace=True)
-        return tuple(COLUMN.convert(each.strip(), param, ctx) for each in names if each.strip())
+def _columns(value: Any) -> tuple[Column, ...]:
+    """Return columns that commas separate; a name with a comma stands in double quotes, as in CSV."""
+    [names] = csv.reader([str(value)], skipinitialspace=True)
+    return tuple(_column(each.strip()) for each in names if each.strip())
 
 
-class RunsType(click.ParamType[int | str]):
-    """Which runs of words or characters count as one."""
-
-    name = "runs"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | str:
-        """Require what `rosenblatt.tables.reading.runs_of` takes."""
-        try:
-            return runs_of(value).told
-        except ParameterError as error:
-            self.fail(str(error), param, ctx)
-
-
-COLUMN, COLUMNS, RUNS = ColumnType(), ColumnsType(), RunsType()
+COLUMN, COLUMNS = Parsed("column", _column), Parsed("columns", _columns)
+RUNS = Parsed("runs", lambda value: runs_of(value).told)
 SEVERAL = ("features", "ignore", "text", "categorical", "hashed")  # "na" is a tuple of words already
 
 
@@ -333,7 +320,7 @@ def as_option(parameter: str, value: Any = None) -> str:
     if value is None or isinstance(value, bool):
         return off[-1] if value is False and off else on
     several = [str(one) for one in (value if isinstance(value, tuple) else (value,))]
-    if isinstance(option.type, ColumnsType):
+    if option.type is COLUMNS:
         several = ['"' + one.replace('"', '""') + '"' if "," in one else one for one in several]
     return " ".join(f"{on} {shlex.quote(one)}" for one in several)
 
@@ -408,19 +395,11 @@ class LearnerOption(click.Option):
         return super().get_help_record(ctx)
 
 
-class KernelType(click.ParamType[Any]):
-    """A kernel by name, with its parameters in parentheses."""
+def _kernel(value: Any) -> Any:
+    """Return a kernel by its name, with its parameters in parentheses."""
+    from rosenblatt.tasks.training import kernel_of
 
-    name = "kernel"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the kernel."""
-        from rosenblatt.tasks.training import kernel_of
-
-        try:
-            return kernel_of(str(value))
-        except ParameterError as error:
-            self.fail(str(error), param, ctx)
+    return kernel_of(str(value))
 
 
 def _set(settings: Sequence[str]) -> dict[str, Any]:
@@ -496,7 +475,8 @@ learning = taking(
     [
         click.option("--learner", cls=LearnerOption, type=LearnerName(), metavar="NAME"),
         *(_declared_option(name, *choices) for name, choices in SHARED.items()),
-        click.option("--kernel", type=KernelType(), help="Kernel, such as 'rbf' or 'polynomial(degree=3, c=1)'."),
+        click.option("--kernel", type=Parsed("kernel", _kernel), help="Kernel, such as 'rbf' or "
+                     "'polynomial(degree=3, c=1)'."),
         click.option("--budget", type=click.IntRange(1), metavar="N", help="Maximum rows in a kernel model."),
         click.option("--set", "settings", multiple=True, metavar="NAME=VALUE",
                      help="Any other parameter of the learner, as in Python."),

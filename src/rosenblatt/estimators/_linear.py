@@ -54,7 +54,7 @@ from rosenblatt.loops.layout import Rows
 from rosenblatt.loops.named_features import score_named
 from rosenblatt.loops.passes import score_row
 from rosenblatt.loops.rules import PLAIN, Rule
-from rosenblatt.rows.batch import Vocabulary, as_weight, single_weight, vector_row
+from rosenblatt.rows.batch import Batch, Vocabulary, as_weight, single_weight, vector_row
 from rosenblatt.rows.features import protect, read_only
 from rosenblatt.rows.labels import as_labels, is_column
 from rosenblatt.tables.blocks import Blocks
@@ -234,6 +234,19 @@ class LinearClassifier(ReadsTables):
         classes = as_labels(y, self._features(X).n_rows)[1]
         guess = self._normal() if np.array_equal(classes, self._classes) else None
         return certify(X, y, bias=self._has_bias(), margin=margin, time_limit=time_limit, guess=guess)
+
+    def _become(self, state: State, scheme: Scheme, batch: Batch, **own: Any) -> None:
+        """Publish the hyperplanes that a solver found, all at once: Ctrl-C cannot leave half of them."""
+        self.__dict__.update(
+            _state=state,
+            _scheme=scheme,
+            _width=batch.n_features,
+            _classes=batch.classes,
+            _zero=-1,
+            _names=batch.names,
+            _sparse_coef=False,
+            **own,
+        )
 
     def _normal(self) -> Floats | None:
         """Return the normal vector of the one hyperplane, if there is one."""

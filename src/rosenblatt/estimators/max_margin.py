@@ -132,20 +132,16 @@ class MaxMarginClassifier(Declared, LinearClassifier, ClassifierMixin, BaseEstim
         except NotSeparableError as error:
             raise _explained(error, batch, bias=bias) from None
         signs = np.where(batch.codes[found.support] > 0, 1.0, -1.0)
-        self.__dict__.update(
+        self._become(
+            State(np.append(found.w, found.b)),
+            Scheme.of("ovr", 2),
+            batch,
             margin_=found.margin,
             gap_=found.gap,
             support_=read_only(found.support),
             support_vectors_=protect(batch.native()[found.support]),
             dual_coef_=read_only((found.alpha * signs)[None, :]),
             n_iter_=found.n_iter,
-            _state=State(np.append(found.w, found.b)),
-            _scheme=Scheme.of("ovr", 2),
-            _width=batch.n_features,
-            _classes=batch.classes,
-            _zero=-1,
-            _names=batch.names,
-            _sparse_coef=False,
         )
         if found.gap > self.tol:
             warnings.warn(

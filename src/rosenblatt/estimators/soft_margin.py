@@ -275,23 +275,19 @@ class SoftMarginClassifier(Declared, LinearClassifier, ClassifierMixin, BaseEsti
         return self._state.spread().w
 
     def _publish(self, found: list[SoftSolution], batch: Batch, scheme: Scheme, before: int) -> None:
-        """Become the result of a run, all at once: Ctrl-C cannot leave half of it."""
         worst = next((each for each in found if not each.converged), found[-1])
-        self.__dict__.update(
+        visits = before + max(each.visits for each in found)
+        self._become(
+            State(weights(found, batch.n_features), visits=visits),
+            scheme,
+            batch,
             objective_=sum(each.value for each in found),
             gap_=sum(each.gap for each in found),
             gap_from_="dual" if all(each.bounded for each in found) else "zero",
             converged_=all(each.converged for each in found),
             stop_reason_=worst.reason,
             n_iter_=max(each.n_iter for each in found),
-            _state=State(weights(found, batch.n_features), visits=before + max(each.visits for each in found)),
             _descended=self.solver in DESCENTS,
-            _scheme=scheme,
-            _width=batch.n_features,
-            _classes=batch.classes,
-            _zero=-1,
-            _names=batch.names,
-            _sparse_coef=False,
         )
 
     def _say_how_it_ended(self, batch: Batch) -> None:

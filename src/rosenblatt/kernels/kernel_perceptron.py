@@ -124,83 +124,6 @@ def link_kernel(held: dict[str, Any]) -> None:
     require(whole and (kept == support.ids).all(), "the rows of the stream are invalid")
 
 
-class KernelSpace(OnlineLearning, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier with hyperplanes in the space of a kernel, which can be certified there."""
-
-    _kernel: Kernel
-
-    def coordinates(self, X: MatrixLike, *, isometric: bool = False) -> Any:
-        """Return the rows as points in the space of the kernel, which `certify` decides about.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or dataframe, shape (n_rows, n_features)
-            Any rows. With ``kernel="precomputed"`` the matrix of training.
-        isometric : bool
-            Whether lengths and angles are those of the kernel, which margins need.
-
-        Returns
-        -------
-        ndarray or sparse array, shape (n_rows, n_coordinates)
-            For a linear kernel, the rows. For a polynomial kernel, their monomials if there are at most 1,000; the
-            constant is left out if there is a bias. For other kernels, and if isometric, the result of
-            `rosenblatt.kernels.coordinates` for the matrix of all pairs, for at most 1,000 rows.
-        """
-        return self._space(X, isometric).table
-
-    def certify(
-        self, X: MatrixLike, y: ColumnLike, *, margin: bool = False, time_limit: float | None = None
-    ) -> Certificate:
-        """Decide whether a hyperplane in the space of the kernel separates the classes, and prove it.
-
-        Parameters
-        ----------
-        X, y
-            Any rows, as for `coordinates`, and their labels.
-        margin : bool
-            Whether to enclose the largest margin in that space, too; then the coordinates are isometric.
-        time_limit : float or None
-            As in `rosenblatt.certify`.
-
-        Returns
-        -------
-        Separable, Inseparable, Undecided or ClassTables
-            Of ``Z = clf.coordinates(X, isometric=margin)``, so that ``verify(Z, y)`` checks it.
-
-        Notes
-        -----
-        The proof is exact for the floats Z. How far it holds for the kernel depends on the rounding of Z. A linear
-        kernel has none, a polynomial one has none if data are integers, or dyadic fractions, whose products stay
-        below 2⁵³. For other kernels, and with `margin`, Z Zᵀ is the matrix of all pairs up to 4n · 2⁻⁵² of its
-        largest entry; this is checked. Rows that the kernel separates by less may be called inseparable.
-
-        Examples
-        --------
-        >>> import rosenblatt as rb
-        >>> from rosenblatt.kernels import Polynomial
-        >>> X = np.mgrid[-2:3, -2:3].reshape(2, -1).T
-        >>> y = (X**2).sum(axis=1) < 3
-        >>> clf = rb.KernelPerceptron(Polynomial(2, 1)).fit(X, y)
-        >>> found = clf.certify(X, y)
-        >>> found.verdict, bool(found.verify(clf.coordinates(X), y))
-        ('separable', True)
-        """
-        from rosenblatt.certify.separability import certify
-
-        space = self._space(X, margin)
-        found = certify(space.table, y, bias=self._has_bias(), margin=margin, time_limit=time_limit)
-        return found.renamed(space.names)
-
-    def _space(self, X: MatrixLike, isometric: bool) -> Space:
-        self._require_fitted()
-        features = self._features(X)
-        require_finite(features)
-        require_gram(self._kernel, features)
-        points = points_of(features)
-        names = self._feature_names()
-        return space_of(self._kernel, points, names, isometric=isometric, constant=not self._has_bias())
-
-
 def _streams(estimator: Any) -> bool:
     """Say whether an estimator can meet rows that no fit has shown it."""
     if as_kernel(estimator.kernel).streams:
@@ -210,7 +133,7 @@ def _streams(estimator: Any) -> bool:
     )
 
 
-class KernelPerceptron(PerceptronParameters, KernelSpace):
+class KernelPerceptron(PerceptronParameters, OnlineLearning, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """The perceptron in the space of a kernel: f(x) = Σ α_i y_i k(x_i, x) + b.
 
     A mistake on x_i raises α_i. The scores of all training rows are stored, and each mistake changes them by one
@@ -296,6 +219,7 @@ class KernelPerceptron(PerceptronParameters, KernelSpace):
         "helps on noisy data.",
     )
     _state: KernelState = learned()
+    _kernel: Kernel = learned()
     _asked_for: Kernel = learned()
 
     def __sklearn_tags__(self) -> Any:
@@ -366,6 +290,77 @@ class KernelPerceptron(PerceptronParameters, KernelSpace):
             raise overflow()
         decision = self._scheme.decision(scores if self._scheme.kind == "binary" else scores[None])[0]
         return float(decision) if decision.ndim == 0 else decision
+
+    def coordinates(self, X: MatrixLike, *, isometric: bool = False) -> Any:
+        """Return the rows as points in the space of the kernel, which `certify` decides about.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe, shape (n_rows, n_features)
+            Any rows. With ``kernel="precomputed"`` the matrix of training.
+        isometric : bool
+            Whether lengths and angles are those of the kernel, which margins need.
+
+        Returns
+        -------
+        ndarray or sparse array, shape (n_rows, n_coordinates)
+            For a linear kernel, the rows. For a polynomial kernel, their monomials if there are at most 1,000; the
+            constant is left out if there is a bias. For other kernels, and if isometric, the result of
+            `rosenblatt.kernels.coordinates` for the matrix of all pairs, for at most 1,000 rows.
+        """
+        return self._space(X, isometric).table
+
+    def certify(
+        self, X: MatrixLike, y: ColumnLike, *, margin: bool = False, time_limit: float | None = None
+    ) -> Certificate:
+        """Decide whether a hyperplane in the space of the kernel separates the classes, and prove it.
+
+        Parameters
+        ----------
+        X, y
+            Any rows, as for `coordinates`, and their labels.
+        margin : bool
+            Whether to enclose the largest margin in that space, too; then the coordinates are isometric.
+        time_limit : float or None
+            As in `rosenblatt.certify`.
+
+        Returns
+        -------
+        Separable, Inseparable, Undecided or ClassTables
+            Of ``Z = clf.coordinates(X, isometric=margin)``, so that ``verify(Z, y)`` checks it.
+
+        Notes
+        -----
+        The proof is exact for the floats Z. How far it holds for the kernel depends on the rounding of Z. A linear
+        kernel has none, a polynomial one has none if data are integers, or dyadic fractions, whose products stay
+        below 2⁵³. For other kernels, and with `margin`, Z Zᵀ is the matrix of all pairs up to 4n · 2⁻⁵² of its
+        largest entry; this is checked. Rows that the kernel separates by less may be called inseparable.
+
+        Examples
+        --------
+        >>> import rosenblatt as rb
+        >>> from rosenblatt.kernels import Polynomial
+        >>> X = np.mgrid[-2:3, -2:3].reshape(2, -1).T
+        >>> y = (X**2).sum(axis=1) < 3
+        >>> clf = rb.KernelPerceptron(Polynomial(2, 1)).fit(X, y)
+        >>> found = clf.certify(X, y)
+        >>> found.verdict, bool(found.verify(clf.coordinates(X), y))
+        ('separable', True)
+        """
+        from rosenblatt.certify.separability import certify
+
+        space = self._space(X, margin)
+        found = certify(space.table, y, bias=self._has_bias(), margin=margin, time_limit=time_limit)
+        return found.renamed(space.names)
+
+    def _space(self, X: MatrixLike, isometric: bool) -> Space:
+        self._require_fitted()
+        features = self._features(X)
+        require_finite(features)
+        require_gram(self._kernel, features)
+        points = points_of(features)
+        names = self._feature_names()
+        return space_of(self._kernel, points, names, isometric=isometric, constant=not self._has_bias())
 
     @property
     def kernel_(self) -> Kernel:

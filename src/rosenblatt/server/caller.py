@@ -295,15 +295,15 @@ class Client:
 
     def is_ready(self) -> bool:
         """Return whether the server takes calls now; False if it cannot be reached."""
-        try:
-            return self._http.get("/readyz").status_code == 200
-        except httpx.TransportError:
-            return False
+        return self._answers("/readyz")
 
     def is_running(self) -> bool:
         """Return whether the process of the server answers, ready or not."""
+        return self._answers("/healthz")
+
+    def _answers(self, path: str) -> bool:
         try:
-            return self._http.get("/healthz").status_code == 200
+            return self._http.get(path).status_code == 200
         except httpx.TransportError:
             return False
 

@@ -20,7 +20,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from rosenblatt.exceptions import Remedy
 from rosenblatt.server.connection import MOST_HEADER_BYTES
@@ -165,11 +165,8 @@ class RequestNote:
     passed_on: bool = False  # another process answered, and takes a note as well
 
 
-class Observer(Protocol):
-    """Takes a note of each request when it has been answered."""
-
-    def __call__(self, note: RequestNote, /) -> None:
-        """Take a note."""
+Observer: TypeAlias = Callable[[RequestNote], None]
+"""Takes a note of each request when it has been answered."""
 
 
 class Guard:

@@ -9,7 +9,6 @@ import asyncio
 import hashlib
 import logging
 import os
-import re
 import shutil
 import threading
 import time
@@ -48,11 +47,10 @@ from rosenblatt.server.predicting_host import PREDICTIONS_KEPT, PredictingHost
 from rosenblatt.server.replay import History, ReplayError
 from rosenblatt.server.replica import Replica
 from rosenblatt.server.served_model import Counts, ServedModel, read_learner
+from rosenblatt.server.tokens import MODEL_NAME
 from rosenblatt.server.writer import FAILED, FULL, Learn, Remember, Special, Work, Writer
 
 log = logging.getLogger("rosenblatt.server")
-
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 
 def prepare_folder(folder: Path) -> None:
@@ -96,7 +94,7 @@ def tidy_folder(journal: Journal, folder: Path) -> None:
 
 def add_model(journal: Journal, folder: Path, name: str, path: str) -> None:
     """Make a model known to the journal, or check that it is the one that is known."""
-    if not NAME.fullmatch(name):
+    if not MODEL_NAME.fullmatch(name):
         raise ParameterError(f"{name!r} cannot be the name of a model: use letters, digits, '_', '-' and '.'.")
     source = hashlib.sha256(Path(path).read_bytes()).digest()
     known = journal.models().get(name)

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import msgspec
 
 from rosenblatt._version import __version__
-from rosenblatt.server.application import MOST_DIGITS, Asked, Call
+from rosenblatt.server.application import MOST_DIGITS, Asked, Call, readyz
 from rosenblatt.server.host import Host
 from rosenblatt.server.messages import ModelAnswer, PredictAnswer, PredictRequest, RequestError
 from rosenblatt.server.served_model import ServedModel
@@ -276,9 +276,7 @@ async def server_live(host: Host, asked: Asked) -> LiveAnswer:
 
 async def server_ready(host: Host, asked: Asked) -> ReadyAnswer:
     """Say whether examples can be learned."""
-    reason = host.ready()
-    if reason is not None:
-        raise RequestError(503, f"Nothing can be learned: {reason}")
+    await readyz(host, asked)
     return ReadyAnswer(True)
 
 
