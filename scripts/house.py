@@ -87,17 +87,30 @@ def options_below_the_commands(tree: Tree) -> list[str]:
     return found
 
 
-ROW_KINDS = ("Block", "Batch", "MemoryBlocks")
-"""What a row of a text file is in before the visitor. A new kind is added here by hand; see ARCHITECTURE.md."""
+N_ROWS = 40
+"""The rows of the table that the walk of `rosenblatt train` reads."""
+NO_KIND = {"ByteStream"}  # the file itself
 
 
+@cache
 def kinds_of_rows() -> list[str]:
-    """Return those of `ROW_KINDS` that are met when `rosenblatt train` reads a table."""
-    seen: set[str] = set()
+    """Return the classes whose objects hold rows in `rosenblatt train`, from the file to the visitor.
 
-    def note(frame: FrameType, event: str, value: Any) -> None:
-        if frame.f_code.co_filename.startswith(str(PACKAGE)):
-            seen.update(type(each).__name__ for each in (value, *frame.f_locals.values()))
+    An object holds rows if one of its attributes, or one of an attribute of these, is an array with a value for
+    each row, or the text of the rows.
+    """
+    seen: dict[str, None] = {}
+    visits = False
+
+    def note(frame: FrameType, _: str, value: Any) -> None:
+        nonlocal visits
+        file = frame.f_code.co_filename
+        visits = visits or file.endswith("visitor.py")
+        if not visits and file.startswith(str(PACKAGE)):
+            for each in (value, *frame.f_locals.values()):
+                kind = type(each)
+                if _of_the_package(each) and kind.__name__ not in seen and _holds_rows(each):
+                    seen[kind.__name__] = None
 
     for _, call in walks():
         sys.setprofile(note)
@@ -107,7 +120,33 @@ def kinds_of_rows() -> list[str]:
         finally:
             sys.setprofile(None)
         break  # the others read no file
-    return [name for name in ROW_KINDS if name in seen]
+    return list(seen)
+
+
+def _holds_rows(value: Any, depth: int = 1) -> bool:
+    names = [*getattr(value, "__dict__", ()), *(name for kind in type(value).__mro__ for name in _slots(kind))]
+    parts = [getattr(value, name, None) for name in names] + list(value if isinstance(value, tuple) else ())
+    inner = [part for part in parts if depth and _of_the_package(part)]
+    return any(map(_is_rows, parts)) or any(_holds_rows(part, depth - 1) for part in inner)
+
+
+def _slots(kind: type) -> tuple[str, ...]:
+    slots = kind.__dict__.get("__slots__", ())
+    return (slots,) if isinstance(slots, str) else tuple(slots)
+
+
+def _of_the_package(value: Any) -> bool:
+    return type(value).__module__.startswith("rosenblatt") and type(value).__name__ not in NO_KIND
+
+
+def _is_rows(part: Any) -> bool:
+    """Return whether this is the text of the rows, an array with a value for each, or a list of such arrays."""
+    if isinstance(part, bytes):
+        return part.count(b"\n") >= N_ROWS
+    if isinstance(part, list):
+        return any(map(_is_rows, part[:1]))
+    is_array = type(part).__module__.partition(".")[0] in ("numpy", "pyarrow") and hasattr(part, "__len__")
+    return is_array and getattr(part, "shape", None) != () and len(part) == N_ROWS
 
 
 def files_of_a_rule() -> list[str]:
@@ -176,7 +215,7 @@ def walks() -> Iterator[tuple[str, Callable[[], Any]]]:
     with tempfile.TemporaryDirectory() as folder:
         table, model = Path(folder, "t.csv"), Path(folder, "m")
         table.write_text(
-            "a,b,label\n" + "".join(f"{k % 7},{k % 5},{'yes' if k % 7 > 3 else 'no'}\n" for k in range(40))
+            "a,b,label\n" + "".join(f"{k % 7},{k % 5},{'yes' if k % 7 > 3 else 'no'}\n" for k in range(N_ROWS))
         )
         calls: dict[str, Callable[[], Any]] = {
             "`rosenblatt train t.csv -o m`": lambda: main(["train", str(table), "-o", str(model), "--quiet"]),

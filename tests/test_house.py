@@ -54,11 +54,10 @@ def test_the_architecture_states_the_figures_of_this_tree():
             assert stated[name] == value, name
 
 
-@pytest.mark.parametrize("room", ["estimators", "learning", "tasks"])
-def test_nobody_asks_blocks_for_their_class(room):
-    """`Blocks.whole` says whether rows are in memory."""
-    for path in (PACKAGE / room).glob("*.py"):
-        assert not re.search(r"isinstance\([^)]*Blocks\b", path.read_text("utf-8")), path
+def test_nobody_asks_blocks_for_their_class():
+    """`Blocks.whole` says whether rows are in memory. The rows of a cluster are no `Blocks`."""
+    for path in PACKAGE.rglob("*.py"):
+        assert not re.search(r"isinstance\([^)]*\b(?!Partitioned)\w*Blocks\b", path.read_text("utf-8")), path
 
 
 def test_only_code_is_counted_as_code():
@@ -71,6 +70,11 @@ def test_a_walk_counts_what_runs():
     ran, depth = house.walk(lambda: geometry.decision([[1.0]], [2.0]))
     assert "geometry.py" in ran
     assert depth >= 2  # `decision` checks its vector by a function of its own
+
+
+def test_a_row_is_in_three_kinds_of_objects():
+    """`Block`, `Batch` and `Blocks`, and nothing of another name that holds a value for each row."""
+    assert house.kinds_of_rows() == ["Block", "Batch", "MemoryBlocks"]
 
 
 def test_only_commands_name_options():

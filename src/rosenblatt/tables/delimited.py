@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache, cached_property, partial
 from itertools import islice
@@ -106,20 +107,19 @@ def read_block(
 
     types = {j: pa.bool_() if fields[j].type == WRITTEN_TRUTH else pa.float64() for j in wanted.numbers}
     types |= dict.fromkeys([*wanted.strings, *([] if wanted.label is None else [wanted.label])], pa.string())
-    made = _Columns(wanted)
     # pyarrow knows decimal marks, but no separators of thousands: such numbers are read as strings first.
     grouped = {j for j, type_ in types.items() if dialect.notation.thousands and type_ == pa.float64()}
     first = {j: pa.string() if j in grouped else type_ for j, type_ in types.items()}
-    try:
-        for columns in read_columns(data, dialect, len(fields), first):
-            for j in grouped & columns.keys():
-                columns[j] = _plain(columns[j], dialect, null=True).cast(pa.float64())
-            made.add(columns)
-        readable = True
-    except pa.ArrowException:  # its traceback holds what was read so far
-        readable = False
-    if not readable:
-        del made, first
+
+    def plain(columns: dict[int, pa.Array]) -> dict[int, pa.Array]:
+        for j in grouped & columns.keys():
+            columns[j] = _plain(columns[j], dialect, null=True).cast(pa.float64())
+        return columns
+
+    gathered = None
+    with suppress(pa.ArrowException):  # whose traceback holds what was read so far
+        gathered = _gather(map(plain, read_columns(data, dialect, len(fields), first)), wanted)
+    if gathered is None:
         return _read_again(data, line, dialect, fields, wanted, types, file)
 
     @cache
@@ -127,7 +127,7 @@ def read_block(
         return row_lines(data, dialect, line)  # only errors need to know
 
     bad = _BadRows(fields, file, lambda row: int(lines()[row]))
-    block = made.block(bad, dialect, fields)
+    block = _block_of(*gathered, wanted, dialect, fields, bad)
     numbers = block.numbers
     if not (
         numbers.max(initial=0) < LARGEST_EXACT_INTEGER and numbers.min(initial=0) > -LARGEST_EXACT_INTEGER
@@ -357,43 +357,45 @@ class _BadRows(dict[int, FormatError]):
                 self.refuse(row, j, too_long(value.strip(), self.name(j)))
 
 
-class _Columns:
-    """Columns of a block, put together from parts of it."""
-
-    def __init__(self, wanted: Wanted) -> None:
-        self._wanted = wanted
-        self._numbers: Reals = np.empty((0, 0))
-        self._places = {j: k for k, j in enumerate(wanted.numbers)}
-        self._others: dict[int, pa.Array] = {}
-        self._n_rows = 0
-
-    def add(self, columns: dict[int, pa.Array]) -> None:
-        """Take the numbers of some columns, and keep the others as they are."""
-        self._n_rows = len(next(iter(columns.values())))
-        here = [j for j in columns if j in self._places]
-        numbers, _ = dense([columns[j] for j in here], self._n_rows)
-        if tuple(here) == self._wanted.numbers:
-            self._numbers = numbers
+def _gather(parts: Iterable[dict[int, pa.Array]], wanted: Wanted) -> tuple[Reals, dict[int, pa.Array]]:
+    """Return the numbers of columns that come in parts, and the other columns as they are."""
+    numbers: Reals = np.empty((0, 0))
+    places = {j: k for k, j in enumerate(wanted.numbers)}
+    others: dict[int, pa.Array] = {}
+    for columns in parts:
+        n_rows = len(next(iter(columns.values())))
+        here = [j for j in columns if j in places]
+        found, _ = dense([columns[j] for j in here], n_rows)
+        if tuple(here) == wanted.numbers:
+            numbers = found
         else:
-            if not self._numbers.size:
-                self._numbers = np.empty((self._n_rows, len(self._places)))
-            self._numbers[:, [self._places[j] for j in here]] = numbers
-        self._others |= {j: column for j, column in columns.items() if j not in self._places}
+            if not numbers.size:
+                numbers = np.empty((n_rows, len(places)))
+            numbers[:, [places[j] for j in here]] = found
+        others |= {j: column for j, column in columns.items() if j not in places}
+    return numbers, others
 
-    def block(self, bad: _BadRows, dialect: Dialect, fields: tuple[Field, ...]) -> Block:
-        """Return the block, once every column is there; a label that is a number is written plainly."""
-        import pyarrow.compute as pc
 
-        wanted, others = self._wanted, self._others
-        label = None if wanted.label is None else others[wanted.label]
-        if wanted.label is not None and dialect.notation != Notation() and fields[wanted.label].kind == "number":
-            written = others[wanted.label]
-            label = _plain(written, dialect)
-            for row in pc.indices_nonzero(pc.match_substring(label, OTHER_POINT)).to_pylist():
-                value = written[row].as_py()
-                told = readings_of(value, dialect.notation, fields[wanted.label])
-                bad.refuse(row, wanted.label, no_number(value, fields[wanted.label].name, readings=told))
-        return Block(self._numbers, [others[j] for j in wanted.strings], label, bad.line, bad)
+def _block_of(
+    numbers: Reals,
+    others: dict[int, pa.Array],
+    wanted: Wanted,
+    dialect: Dialect,
+    fields: tuple[Field, ...],
+    bad: _BadRows,
+) -> Block:
+    """Return the block of some columns; a label that is a number is written plainly."""
+    import pyarrow.compute as pc
+
+    label = None if wanted.label is None else others[wanted.label]
+    if wanted.label is not None and dialect.notation != Notation() and fields[wanted.label].kind == "number":
+        written = others[wanted.label]
+        label = _plain(written, dialect)
+        for row in pc.indices_nonzero(pc.match_substring(label, OTHER_POINT)).to_pylist():
+            value = written[row].as_py()
+            told = readings_of(value, dialect.notation, fields[wanted.label])
+            bad.refuse(row, wanted.label, no_number(value, fields[wanted.label].name, readings=told))
+    return Block(numbers, [others[j] for j in wanted.strings], label, bad.line, bad)
 
 
 def _read_again(
@@ -412,13 +414,13 @@ def _read_again(
     whole = [row for row in rows if row.n_fields == len(fields)]
     data = b"\n".join(row.data for row in whole) + b"\n"
     bad = _BadRows(fields, file, lambda row: whole[row].line)
-    made = _Columns(wanted)
+    columns = read_columns(data, dialect, len(fields), dict.fromkeys(types, pa.binary()), long_rows=True)
+    values = ({j: _values_of(column, j, types[j], dialect, bad) for j, column in raw.items()} for raw in columns)
     try:
-        for raw in read_columns(data, dialect, len(fields), dict.fromkeys(types, pa.binary()), long_rows=True):
-            made.add({j: _values_of(column, j, types[j], dialect, bad) for j, column in raw.items()})
+        numbers, others = _gather(values, wanted)
     except pa.ArrowException as error:
         raise FormatError(f"these lines cannot be read: {error}", file=file, line=line) from error
-    block = made.block(bad, dialect, fields)
+    block = _block_of(numbers, others, wanted, dialect, fields, bad)
     block.lost = [
         FormatError(
             f"the row has {row.n_fields} fields instead of {len(fields)}",
