@@ -321,3 +321,15 @@ def put(proof: Proof, path: tuple[Any, ...], value: Any) -> Proof:
         inner = inner[key]
     inner[path[-1]] = value
     return made
+
+
+def paths(value, at=()):
+    yield at
+    for key in value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
+        yield from paths(value[key], (*at, key))
+
+
+def at(proof, path):
+    for key in path:
+        proof = proof[key]
+    return proof

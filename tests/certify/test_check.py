@@ -21,9 +21,11 @@ from tests.certify.proofs import (
     XOR,
     Case,
     accepted,
+    at,
     case,
     holds,
     numbers,
+    paths,
     plane,
     put,
     weighted,
@@ -89,18 +91,6 @@ def test_a_denominator_beyond_the_exponents_becomes_a_ratio():
     text = text_of(Fraction(1, 2**100001))
     assert "p" not in text
     assert number(text) == Fraction(1, 2**100001)
-
-
-def paths(value, at=()):
-    yield at
-    for key in value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
-        yield from paths(value[key], (*at, key))
-
-
-def at(proof, path):
-    for key in path:
-        proof = proof[key]
-    return proof
 
 
 def put_case(source: Case, field: str, value) -> Case:

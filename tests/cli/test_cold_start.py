@@ -23,6 +23,14 @@ code = main(sys.argv[2:])
 print(json.dumps([code, [name for name in json.loads(sys.argv[1]) if name in sys.modules]]), file=sys.stderr)
 """
 
+
+def run(folder, watched, *arguments):
+    """Run a command; return the process, and its exit code with those of the modules watched that it loaded."""
+    command = [sys.executable, "-c", SCRIPT, json.dumps(watched), *arguments]
+    ran = subprocess.run(command, capture_output=True, text=True, cwd=folder)
+    return ran, json.loads(ran.stderr.splitlines()[-1])
+
+
 CSV = "a,b,kind,label\n1,2,u,x\n3,4,v,y\n-1,2,u,x\n"
 JSONL = '{"a": 1, "b": 2, "kind": "u", "label": "x"}\n{"a": 3, "b": 4, "kind": "v", "label": "y"}\n'
 SVM = "1 1:1 3:2\n-1 2:1\n1 1:2\n"
@@ -45,24 +53,12 @@ def test_little_is_loaded(done, tmp_path, name, content, options):
         (tmp_path / name).write_text(content)
     done("train", name, "-o", "m", *options)
     expected = done("predict", "m", name, "--scores")
-    ran = subprocess.run(
-        [sys.executable, "-c", SCRIPT, json.dumps(HEAVY), "predict", "m", name, "--scores", "-q"],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-    )
-    code, loaded = json.loads(ran.stderr.splitlines()[-1])
-    assert code == 0
-    assert loaded == []
+    ran, ended = run(tmp_path, HEAVY, "predict", "m", name, "--scores", "-q")
+    assert ended == [0, []]
     assert ran.stdout == expected  # by the loops, to the bit
     shown = done("inspect", "m")
-    ran = subprocess.run(
-        [sys.executable, "-c", SCRIPT, json.dumps(HEAVY[:-1]), "inspect", "m"],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-    )
-    assert json.loads(ran.stderr.splitlines()[-1]) == [0, []]
+    ran, ended = run(tmp_path, HEAVY[:-1], "inspect", "m")
+    assert ended == [0, []]
     assert ran.stdout == shown
 
 
@@ -90,15 +86,8 @@ def test_training_a_perceptron(tmp_path, name, options):
         pa.csv.write_csv(table, tmp_path / name)
     elif name == "t.parquet":
         pa.parquet.write_table(table, tmp_path / name)
-    ran = subprocess.run(
-        [sys.executable, "-c", SCRIPT, json.dumps(UNUSED), "train", name, "-o", "m", *options],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-    )
-    code, loaded = json.loads(ran.stderr.splitlines()[-1])
-    assert code == 0
-    assert loaded == []
+    _ran, ended = run(tmp_path, UNUSED, "train", name, "-o", "m", *options)
+    assert ended == [0, []]
     assert open_model(tmp_path / "m").learner == "Perceptron"
 
 
@@ -107,23 +96,13 @@ def test_saying_that_nothing_separates_the_rows(tmp_path):
     X = rng.standard_normal((2000, 5))
     y = (X[:, 0] > 0) ^ (rng.random(2000) < 0.1)
     pa.csv.write_csv(pa.table({f"x{j}": X[:, j] for j in range(5)} | {"label": y.astype(int)}), tmp_path / "t.csv")
-    ran = subprocess.run(
-        [sys.executable, "-c", SCRIPT, json.dumps(UNUSED), "train", "t.csv", "-o", "m", "--learner", "perceptron"],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-    )
-    assert json.loads(ran.stderr.splitlines()[-1]) == [0, []]
+    ran, ended = run(tmp_path, UNUSED, "train", "t.csv", "-o", "m", "--learner", "perceptron")
+    assert ended == [0, []]
     assert ran.stderr.count("note: No hyperplane separates these rows") == 1
 
 
 def test_training_on_texts(tmp_path):
     write_tsv(tmp_path / "sms.tsv", messages(50))
-    ran = subprocess.run(
-        [sys.executable, "-c", SCRIPT, json.dumps(UNUSED), "train", "sms.tsv", "-o", "m"],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-    )
-    assert json.loads(ran.stderr.splitlines()[-1]) == [0, []]
+    _ran, ended = run(tmp_path, UNUSED, "train", "sms.tsv", "-o", "m")
+    assert ended == [0, []]
     assert open_model(tmp_path / "m").learner == "PassiveAggressiveClassifier"

@@ -7,17 +7,13 @@ Python, in chunks of another size, or compressed; the rows must be the same. A c
 exception, other rows, or more memory than allowed is a find.
 """
 
-import argparse
 import contextlib
 import gzip
 import io
 import json
-import os
 import random
-import subprocess
 import sys
 import tempfile
-import time
 import traceback
 import warnings
 import zipfile
@@ -26,9 +22,9 @@ from unittest.mock import patch
 
 import numpy as np
 
-from tests.fuzz.watch import Watch, current
+from tests.fuzz.campaigns import main
+from tests.fuzz.watch import Watch
 
-BATCH = 20_000
 WARM = 200  # inputs read before memory is watched, so that everything is imported
 SECONDS = 30  # for one input
 AGAIN = 0.35  # the share of inputs that are read a second time
@@ -414,51 +410,5 @@ def one_batch(seed, first, count, kinds, place):
     (place / "end").write_text(json.dumps(outcomes))
 
 
-def campaign(count, seed=0, kinds=(), first=0, folder=None, say=lambda text: None):
-    """Read `count` inputs; return how many gave rows, how many were refused, and the finds."""
-    total = {"rows": 0, "refused": 0, "finds": []}
-    began, at, end = time.monotonic(), first, first + count
-    command = [sys.executable, "-m", "tests.fuzz.data_files", "--kinds", ",".join(kinds), "--batch", str(seed)]
-    while at < end:
-        size = min(BATCH, end - at)
-        with tempfile.TemporaryDirectory(dir=folder) as name:
-            place = Path(name)
-            ran = subprocess.run([*command, str(at), str(size), name], capture_output=True, text=True, check=False)
-            found = (place / "finds").read_text().splitlines() if (place / "finds").exists() else []
-            more = [json.loads(line) for line in found]
-            if (place / "end").exists():
-                for kind, number in json.loads((place / "end").read_text()).items():
-                    total[kind] += number
-                at += size
-            else:
-                died = current(place / "at", at)
-                more.append([died, "?", f"the process ended: exit {ran.returncode}: {ran.stderr.strip()[-600:]}"])
-                at = died + 1
-        total["finds"] += more
-        say(f"{at - first:,} of {count:,} in {time.monotonic() - began:.0f} s: {total['rows']:,} gave rows, "
-            f"{total['refused']:,} were refused, {len(total['finds'])} finds")  # fmt: skip
-        for each in more:
-            say(f"  {each}")
-    return total
-
-
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("count", type=int, nargs="?")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--kinds", default="")
-    parser.add_argument("--batch", nargs=4)
-    given = parser.parse_args()
-    kinds = [kind for kind in given.kinds.split(",") if kind]
-    if given.batch:
-        seed, first, count, place = given.batch
-        one_batch(int(seed), int(first), int(count), kinds, Path(place))
-        return 0
-    shared = "/dev/shm" if os.path.isdir("/dev/shm") else None
-    total = campaign(given.count, given.seed, kinds, given.first, shared, lambda text: print(text, flush=True))
-    return 1 if total["finds"] else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main("tests.fuzz.data_files", one_batch))

@@ -10,26 +10,22 @@ proof that is accepted and does not hold is a find.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import hashlib
 import io
 import json
-import os
 import random
-import subprocess
 import sys
 import tempfile
-import time
 import traceback
 import warnings
 from pathlib import Path
 
 import numpy as np
 
-from tests.fuzz.watch import Watch, current
+from tests.fuzz.campaigns import main
+from tests.fuzz.watch import Watch
 
-BATCH = 20_000
 SECONDS = 60  # for one input
 LONGEST = 1500  # characters of a message
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -422,46 +418,58 @@ class Proofs:
             data[rng.choice(["positive", "negative"])] = rng.choice([*self.labels, None, "x"])
             data["sha256"] = hash_of(self.rows, signs_of(data, self.labels))
 
-    def require_refused(self, read):
-        from rosenblatt.certify.check import ProofError
+    refusals = ("ProofError",)  # of `rosenblatt.certify.check`
 
-        try:
-            read(self.text)
-        except ProofError:
-            return
-        raise AssertionError("only one of the two takes it for a proof")
+    @staticmethod
+    def is_about_such_data(proof):
+        return True
+
+    def holds(self, proof):
+        """Evaluate what a proof says in the plainest way."""
+        from tests.certify.proofs import holds
+
+        return holds(proof, self.rows, self.labels)
 
     def use(self, rng):
         """Check it by both checkers, and by evaluating what it says."""
         from rosenblatt.certify import check
         from rosenblatt.certify.proof_reader import read, verify_proofs
-        from tests.certify.proofs import holds
 
         try:
             proofs = check.read_proofs(self.text)
         except check.ProofError as error:
             require_short(str(error))
-            self.require_refused(read)
+            with contextlib.suppress(check.ProofError):
+                read(self.text)
+                raise AssertionError("only one of the two takes it for a proof") from None
             return
         (proof,) = proofs
+        if not self.is_about_such_data(proof):
+            return
         try:
             check.check(proof, self.rows, self.labels)
             first = True
-        except check.ProofError as error:
+        except tuple(getattr(check, name) for name in self.refusals) as error:
             require_short(str(error))
             first = False
-        second, _ = verify_proofs(proofs, np.array(self.rows), np.array(self.labels))
+        second, _ = verify_proofs(proofs, *self.as_given())
         require_short(second.reason)
         if second.holds != first:
             raise AssertionError(f"check.py says {first}, rosenblatt check {second}: {self.text}")
         if "p100000" in self.text:  # the plain evaluation would take minutes
             return
-        if first != holds(proof, self.rows, self.labels):
+        if first != self.holds(proof):
             raise AssertionError(f"check.py says {first}, which is wrong: {self.text}")
+
+    def as_given(self):
+        """Return rows and labels as people pass them."""
+        return np.array(self.rows), np.array(self.labels)
 
 
 class SentenceProofs(Proofs):
     """Proofs about sentences, compared with an evaluation over all labellings."""
+
+    refusals = ("ProofError", "DataError")
 
     def __init__(self, folder):
         from tests.sequences.proofs import CASES
@@ -478,33 +486,17 @@ class SentenceProofs(Proofs):
             codes = [[names.index(label) for label in own] for own in self.labels]
             proof["data"]["sha256"] = hash_of(self.rows, codes)
 
-    def use(self, rng):
-        """Check it by both checkers, and by evaluating what it says."""
-        from rosenblatt.certify import check
-        from rosenblatt.certify.proof_reader import read, verify_proofs
+    @staticmethod
+    def is_about_such_data(proof):
+        return proof["data"].get("templates", "") is not None and "sentences" in proof["data"]
+
+    def holds(self, proof):
         from tests.sequences.proofs import holds
 
-        try:
-            proofs = check.read_proofs(self.text)
-        except check.ProofError as error:
-            require_short(str(error))
-            self.require_refused(read)
-            return
-        (proof,) = proofs
-        if proof["data"].get("templates", "") is None or "sentences" not in proof["data"]:
-            return  # it is about other data than words
-        try:
-            check.check(proof, self.rows, self.labels)
-            first = True
-        except (check.ProofError, check.DataError) as error:
-            require_short(str(error))
-            first = False
-        second, _ = verify_proofs(proofs, self.rows, self.labels)
-        require_short(second.reason)
-        if second.holds != first:
-            raise AssertionError(f"check.py says {first}, rosenblatt check {second}: {self.text}")
-        if "p100000" not in self.text and first != holds(proof, self.rows, self.labels):
-            raise AssertionError(f"check.py says {first}, which is wrong: {self.text}")
+        return holds(proof, self.rows, self.labels)
+
+    def as_given(self):
+        return self.rows, self.labels
 
 
 def require_short(message):
@@ -517,6 +509,7 @@ def one_batch(seed, first, count, kinds, place):
     from rosenblatt.exceptions import RosenblattError
 
     warnings.simplefilter("ignore")
+    kinds = kinds or KINDS
     makers = {"models": Models, "caches": Caches, "checkpoints": Checkpoints, "proofs": Proofs}
     makers["sentences"] = SentenceProofs
     with tempfile.TemporaryDirectory(dir=place) as folder, (place / "finds").open("a") as finds:
@@ -540,7 +533,7 @@ def one_batch(seed, first, count, kinds, place):
                 told = traceback.format_exc().strip().splitlines()
                 finds.write(f"{number} {kind} {' | '.join(line.strip() for line in told[-7:])}\n")
                 finds.flush()
-    (place / "end").write_text(str(used))
+    (place / "end").write_text(json.dumps({"read": count, "used": used}))
 
 
 def warm(inputs, kind):
@@ -552,49 +545,5 @@ def warm(inputs, kind):
             inputs.use(rng)
 
 
-def campaign(count, seed=0, kinds=KINDS, first=0, folder=None, say=lambda text: None):
-    """Read so many inputs; return how many were read and used, and what was found."""
-    total = {"read": 0, "used": 0, "finds": []}
-    began, number, last = time.monotonic(), first, first + count
-    command = [sys.executable, "-m", "tests.fuzz.stored_files", "--kinds", ",".join(kinds), "--batch", str(seed)]
-    while number < last:
-        size = min(BATCH, last - number)
-        with tempfile.TemporaryDirectory(dir=folder) as name:
-            place = Path(name)
-            done = subprocess.run([*command, str(number), str(size), name], capture_output=True, text=True)
-            finds = (place / "finds").read_text().splitlines() if (place / "finds").exists() else []
-            if (place / "end").exists():
-                total["used"] += int((place / "end").read_text())
-                number += size
-            else:
-                at = current(place / "at", number)
-                finds.append(f"{at} ended the process with {done.returncode}: {done.stderr[-800:]!r}")
-                number = at + 1
-        total["read"], total["finds"] = number - first, total["finds"] + finds
-        say(f"{total['read']:,} read, {total['used']:,} used, {len(total['finds'])} finds, "
-            f"{time.monotonic() - began:.0f} s")  # fmt: skip
-        for find in finds:
-            say(f"  {find}")
-    return total
-
-
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("count", type=int, nargs="?")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--kinds", default=",".join(KINDS))
-    parser.add_argument("--batch", nargs=4)
-    given = parser.parse_args()
-    kinds = tuple(given.kinds.split(","))
-    if given.batch:
-        seed, first, count, place = given.batch
-        one_batch(int(seed), int(first), int(count), kinds, Path(place))
-        return 0
-    shared = "/dev/shm" if os.path.isdir("/dev/shm") else None
-    total = campaign(given.count, given.seed, kinds, given.first, shared, lambda text: print(text, flush=True))
-    return 1 if total["finds"] else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main("tests.fuzz.stored_files", one_batch))

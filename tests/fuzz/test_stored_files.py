@@ -4,11 +4,12 @@ import os
 
 import pytest
 
-from tests.fuzz.stored_files import campaign
+from tests.fuzz.campaigns import campaign
 
 
 @pytest.mark.slow
 def test_changed_files_are_used_or_refused(tmp_path):
-    total = campaign(400, seed=int(os.environ.get("FUZZ_SEED", "0")), folder=tmp_path)
-    assert total["finds"] == []
+    seed = int(os.environ.get("FUZZ_SEED", "0"))
+    total, finds = campaign("tests.fuzz.stored_files", 400, seed, folder=tmp_path)
+    assert finds == []
     assert total["used"] > 40

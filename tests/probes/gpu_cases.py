@@ -159,3 +159,19 @@ def digest(*arrays: Any) -> str:
         if array is not None:
             sha.update(np.ascontiguousarray(array).tobytes())
     return sha.hexdigest()[:24]
+
+
+def some_rows(n: int = 3000, d: int = 40, k: int = 5) -> tuple[Any, Any]:
+    """Return random rows, and the sides of so many problems."""
+    random = np.random.RandomState(0)
+    return random.randn(n, d), np.where(random.randn(n, k) > 0, 1, -1).astype(np.int8)
+
+
+def begun(X: Any, y: Any, **options: Any) -> Any:
+    """Return an engine of the GPU that is ready to train on rows."""
+    from rosenblatt.probes.engine import Matrix, Plan, Problems
+    from rosenblatt.probes.gpu import GpuEngine
+
+    engine = GpuEngine(**options)
+    engine.start(Matrix((X,), str(X.dtype)), Problems(y, np.arange(y.shape[1])), Plan())
+    return engine

@@ -19,7 +19,7 @@ from rosenblatt.loops.rules import Rule
 from rosenblatt.probes import gpu
 from rosenblatt.probes.engine import Matrix, Plan, Problems, States
 from rosenblatt.probes.gpu import GpuEngine, Shape
-from tests.probes.gpu_cases import cases, digest, make
+from tests.probes.gpu_cases import begun, cases, digest, make, some_rows
 
 
 def _missing() -> str:
@@ -72,17 +72,6 @@ def test_rows_in_doubt_are_scored_as_the_loop_does():
     trained(next(case for case in CASES if case.data == "ties" and case.kind == "float32"), engine)
     assert engine.exact_scores > 0
     engine.close()
-
-
-def some_rows(n=3000, d=40, k=5):
-    random = np.random.RandomState(0)
-    return random.randn(n, d), np.where(random.randn(n, k) > 0, 1, -1).astype(np.int8)
-
-
-def begun(X, y, **options):
-    engine = GpuEngine(**options)
-    engine.start(Matrix((X,), str(X.dtype)), Problems(y, np.arange(y.shape[1])), Plan())
-    return engine
 
 
 @on_a_gpu

@@ -19,18 +19,7 @@ from rosenblatt.probes.engine import ON_CPU, Matrix, Plan, Problems, States
 from rosenblatt.probes.gpu import GpuEngine, Shape
 from rosenblatt.stopping import interruptible
 from tests.probes.fake_cupy import Blas, CUDARuntimeError, FakeCupy
-
-
-def some_rows(n=600, d=40, k=5):
-    random = np.random.RandomState(0)
-    return random.randn(n, d), np.where(random.randn(n, k) > 0, 1, -1).astype(np.int8)
-
-
-def begun(X, y, **options):
-    engine = GpuEngine(**options)
-    engine.start(Matrix((X,), str(X.dtype)), Problems(y, np.arange(y.shape[1])), Plan())
-    return engine
-
+from tests.probes.gpu_cases import begun, some_rows
 
 KEPT = (gpu._cupy, gpu._cublas, gpu._kernels, gpu._tensor_cores_are_chains)
 
@@ -73,7 +62,7 @@ def when(fake, event, act):
 @pytest.mark.parametrize("resident", [True, False])
 @pytest.mark.parametrize("event", ["eventQuery", "walk", "record", "synchronize", "isfinite", "setDevice"])
 def test_a_lost_gpu_is_a_sentence_and_training_ends(cupy, event, resident):
-    engine = begun(*some_rows(), resident=resident)
+    engine = begun(*some_rows(600), resident=resident)
     when(cupy, event, cupy.lose)
     with pytest.raises(DeviceError, match="The GPU failed while training: cudaErrorIllegalAddress"):
         engine.train_pass(np.arange(5), None)
@@ -91,7 +80,7 @@ def test_a_lost_gpu_is_a_sentence_and_training_ends(cupy, event, resident):
 )
 def test_rows_that_are_judged_must_have_finite_scores(cupy, place, error, told):
     """The kernels note the first row, and the first score, that is not finite; here the test does."""
-    engine = begun(*some_rows())
+    engine = begun(*some_rows(600))
     hypothesis = np.ones((5, 41))
     assert engine.count_right(hypothesis).tolist() == [0] * 5
 
@@ -200,7 +189,7 @@ def test_ctrl_c_anywhere_leaves_the_last_whole_pass(cupy, resident):
 
 
 def test_ctrl_c_that_invalidates_a_graph_is_no_error_of_the_gpu(cupy):
-    engine = begun(*some_rows())
+    engine = begun(*some_rows(600))
 
     def stop():
         cupy.told = lambda name: cupy.lose(700) if name == "end_capture" else cupy.lose(0)
@@ -258,7 +247,7 @@ def test_no_copy_of_rows_goes_on_after_ctrl_c(cupy):
 
 
 def test_the_engine_waits_for_work_that_goes_on(cupy):
-    engine, asked = begun(*some_rows()), []
+    engine, asked = begun(*some_rows(600)), []
     cupy.told = lambda name: name == "eventQuery" and (asked.append(name) or (600 if len(asked) < 4 else 0))
     engine.train_pass(np.arange(5), None)
     assert len(asked) > 4

@@ -15,7 +15,7 @@ from rosenblatt.certify.certificate import Certificate
 from rosenblatt.certify.check import DataError, ProofError, check, main, read_proof, read_sentences
 from rosenblatt.exceptions import FormatError
 from rosenblatt.sequences.conll import read_corpus
-from tests.certify.proofs import put
+from tests.certify.proofs import at, paths, put
 from tests.sequences.proofs import CASES, accepted, hash_of, holds
 
 everyone = pytest.mark.parametrize("name", CASES)
@@ -40,18 +40,6 @@ def test_what_is_proved_is_said():
     )
     X, y, proof = CASES["an exchange"]
     assert check(proof, X, y) == "Inseparable: no weights label every sentence correctly (2 sentences, 4 labels)."
-
-
-def paths(value, at=()):
-    yield at
-    for key in value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
-        yield from paths(value[key], (*at, key))
-
-
-def at(proof, path):
-    for key in path:
-        proof = proof[key]
-    return proof
 
 
 @st.composite
