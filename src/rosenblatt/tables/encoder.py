@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.exceptions import FormatError, Remedy, fit_note
-from rosenblatt.loops.layout import CSR
+from rosenblatt.loops.layout import CSR, Unsigned
 from rosenblatt.rows.batch import Batch, Skipped
 from rosenblatt.rows.features import Features, read_only, show_value
 from rosenblatt.tables.dates import days_of, parts_of
@@ -33,46 +33,39 @@ from rosenblatt.tables.table import (
     read_labels,
 )
 from rosenblatt.threads import Pool, allowed
-from rosenblatt.typing import Floats, Ints, Reals
+from rosenblatt.typing import Ints, Reals
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from rosenblatt.tables.words import MetWords
 
-__all__ = ["Encoder", "Part", "of_columns", "of_dense", "side_by_side"]
+__all__ = ["Encoder", "of_columns", "of_dense", "side_by_side"]
 
 
-# Sparse rows joined from parts, each with its own range of features.
+# Sparse rows joined from parts, each of which counts its features from 0.
 
 
-class Part(NamedTuple):
-    """Sparse rows whose features are counted from 0."""
-
-    data: Floats
-    indices: Ints
-    indptr: Ints
-
-
-def of_dense(rows: Reals) -> Part:
+def of_dense(rows: Reals) -> CSR:
     """Return dense rows as sparse ones; NaN is stored."""
     row, column = np.nonzero(rows)
-    return Part(rows[row, column].astype(np.float64), column, _starts(np.count_nonzero(rows, axis=1)))
+    starts = _starts(np.count_nonzero(rows, axis=1))
+    return CSR(rows[row, column].astype(np.float64), column.astype(np.uint32), starts)
 
 
-def of_columns(features: NDArray[np.int64]) -> Part:
+def of_columns(features: NDArray[np.int64]) -> CSR:
     """Return rows with ones at the features listed for each row, ascending; numbers below 0 are skipped."""
     present = features >= 0
-    indices = features[present]
-    return Part(np.ones(len(indices)), indices, _starts(present.sum(axis=1)))
+    indices = features[present].astype(np.uint32)
+    return CSR(np.ones(len(indices)), indices, _starts(present.sum(axis=1)))
 
 
-def side_by_side(parts: Sequence[Part], starts: Sequence[int], n_rows: int) -> CSR:
+def side_by_side(parts: Sequence[CSR], starts: Sequence[int], n_rows: int) -> CSR:
     """Join parts row by row.
 
     Parameters
     ----------
-    parts : sequence of Part
+    parts : sequence of CSR
         Each with `n_rows` rows whose features ascend.
     starts : sequence of int
         The first feature of each part; ascending, so that the features of joined rows ascend as well.
@@ -90,22 +83,23 @@ def side_by_side(parts: Sequence[Part], starts: Sequence[int], n_rows: int) -> C
     >>> joined.indices.tolist(), joined.indptr.tolist(), joined.data.tolist()
     ([1, 10, 0], [0, 2, 3], [5.0, 1.0, 7.0])
     """
-    counts = [np.diff(part.indptr) for part in parts]
+    begins = [part.indptr.astype(np.int64) for part in parts]
+    counts = [np.diff(begin) for begin in begins]
     indptr = _starts(np.sum(counts, axis=0, dtype=np.int64) if counts else np.zeros(n_rows, np.int64))
     data, indices = np.empty(indptr[-1]), np.empty(indptr[-1], np.uint32)
-    free = indptr[:-1].copy()  # where the next part of each row goes
-    for part, start, count in zip(parts, starts, counts, strict=True):
-        goal = np.arange(len(part.data)) + np.repeat(free - part.indptr[:-1], count)
+    free = indptr[:-1].astype(np.int64)  # where the next part of each row goes
+    for part, start, begin, count in zip(parts, starts, begins, counts, strict=True):
+        goal = np.arange(len(part.data)) + np.repeat(free - begin[:-1], count)
         data[goal] = part.data
-        indices[goal] = part.indices + start
+        indices[goal] = part.indices + np.uint32(start)
         free += count
-    return CSR(read_only(data), read_only(indices), read_only(indptr.view(np.uint64)))
+    return CSR(read_only(data), read_only(indices), read_only(indptr))
 
 
-def _starts(counts: NDArray[np.integer]) -> Ints:
+def _starts(counts: NDArray[np.integer]) -> Unsigned:
     starts = np.zeros(len(counts) + 1, np.int64)
     np.cumsum(counts, out=starts[1:])
-    return starts
+    return starts.view(np.uint64)
 
 
 FILL = "fill it in"
@@ -306,7 +300,7 @@ class Encoder:
         recipe, missing = self._recipe, self._words_for_missing[table.typed]
         block, problems, unlabelled = self._without_bad_rows(self._with_dates(block, table), table)
         n_rows, labels, known = len(block.numbers), None, []
-        parts: list[Part] = []  # the features before those of categories
+        parts: list[CSR] = []  # the features before those of categories
         met: list[MetWord] = []
         columns: list[Categories] = []
         if n_rows and block.label is not None and recipe.labels is not None:
@@ -466,7 +460,7 @@ class Encoder:
                 told = f"{name!r} is {value}, but a number must be finite and below 1.8e308"
                 add(int(row), Problem(told, code="non-finite", value=float(value)), name)
 
-    def _before_categories(self, block: Block, missing: frozenset[str], met: list[MetWord]) -> list[Part]:
+    def _before_categories(self, block: Block, missing: frozenset[str], met: list[MetWord]) -> list[CSR]:
         """Return the features of a block that come before those of categories; `met` gets words of new ones."""
         recipe = self._recipe
         parts, strings = [of_dense(self._marked(block.numbers))], iter(enumerate(block.strings))
@@ -478,7 +472,7 @@ class Encoder:
         recipe = self._recipe
         return mark_missing(numbers, recipe.n_numbers, recipe.indicators) if recipe.indicators else numbers  # type: ignore[return-value]
 
-    def _bag_of_words(self, which: int, column: pa.Array, met: list[MetWord]) -> Part:
+    def _bag_of_words(self, which: int, column: pa.Array, met: list[MetWord]) -> CSR:
         from rosenblatt.tables.words import bucket_of, find_grams, grams, hash_texts, text_buffers
 
         recipe = self._recipe
@@ -487,17 +481,15 @@ class Encoder:
             for text in column.to_pylist():
                 for gram in grams((text or "").encode(), recipe.ngrams):
                     self._remember(which, gram, bucket_of(gram, recipe.ngrams, recipe.bits))
-        data, indices, indptr = hash_texts(values, offsets, ngrams=recipe.ngrams, bits=recipe.bits)
+        rows = hash_texts(values, offsets, ngrams=recipe.ngrams, bits=recipe.bits)
         if self._met and isinstance(recipe.ngrams, int):
             wanted = np.zeros(1 << recipe.bits, np.bool_)
-            wanted[indices] = True
+            wanted[rows.indices] = True
             wanted &= self._met[which].starts == 0
             met += [(which, *each) for each in find_grams(values, offsets, wanted, ngrams=recipe.ngrams)]
-        return Part(np.asarray(data), np.asarray(indices, np.int64), np.asarray(indptr, np.int64))
+        return rows
 
-    def _hashed(
-        self, which: int, column: pa.Array, name: str, missing: frozenset[str], met: list[MetWord]
-    ) -> Part:
+    def _hashed(self, which: int, column: pa.Array, name: str, missing: frozenset[str], met: list[MetWord]) -> CSR:
         from rosenblatt.tables.words import bucket
 
         values, codes = distinct(column)
