@@ -202,6 +202,12 @@ BUILT_IN = {
 }
 """The learners of this package by class name. This is said nowhere else: a class takes it by `built_in`."""
 
+OF_TABLES, OF_OTHERS = "averaged-pa1", "averaged"
+"""The learners that are taken where none is named: for tables, and for rows that are taken as they are.
+
+`docs/do/choosing.md` has the figures by which they were chosen.
+"""
+
 _registered: dict[str, type] = {}
 
 

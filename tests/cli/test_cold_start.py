@@ -71,6 +71,7 @@ def test_little_is_loaded(done, tmp_path, name, content, options):
             "t.parquet", ["--memory", "1", "--max-iter", "1", "--no-scale"], marks=pytest.mark.slow
         ),
         ("t.csv", ["--holdout", "0.2"]),
+        ("t.svm", []),
         ("t.svm", ["--learner", "perceptron"]),
         ("@digits", []),
     ],
@@ -88,7 +89,8 @@ def test_training_a_perceptron(tmp_path, name, options):
         pa.parquet.write_table(table, tmp_path / name)
     _ran, ended = run(tmp_path, UNUSED, "train", name, "-o", "m", *options)
     assert ended == [0, []]
-    assert open_model(tmp_path / "m").learner == "Perceptron"
+    by_default = "Perceptron" if name == "t.svm" else "PassiveAggressiveClassifier"
+    assert open_model(tmp_path / "m").learner == by_default
 
 
 def test_saying_that_nothing_separates_the_rows(tmp_path):

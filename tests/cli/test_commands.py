@@ -59,7 +59,7 @@ def test_a_model_trained_from_a_file_is_the_estimator_trained_in_memory(done, tm
 def test_the_weights_are_those_of_python_to_the_bit(done, tmp_path):
     X, y = write_table(tmp_path / "t.csv", noise=1.0)
     done("train", "t.csv", "-o", "m", "--seed", "5", "--max-iter", "20", "--no-scale")
-    expected = rb.Perceptron(average=True, random_state=5, max_iter=20)
+    expected = rb.PassiveAggressiveClassifier(average=True, random_state=5, max_iter=20)
     expected.fit(X, y)
     np.testing.assert_array_equal(rb.load("m")[-1].coef_, expected.coef_)
     scores = done("predict", "m", "t.csv", "--scores").splitlines()
@@ -217,11 +217,11 @@ def test_inspect_tells_where_a_model_came_from(done, tmp_path):
     write_table(tmp_path / "t.csv")
     done("train", "t.csv", "-o", "m", "--eta0", "0.5")
     told = json.loads(done("inspect", "m", "--json"))
-    assert told["learner"] == "Perceptron"
+    assert told["learner"] == "PassiveAggressiveClassifier"
     assert told["parameters"]["eta0"] == 0.5
     assert told["provenance"]["files"] == ["t.csv"]
     text = done("inspect", "m")
-    assert "Perceptron(average=True, eta0=0.5)" in text
+    assert "PassiveAggressiveClassifier(average=True, eta0=0.5)" in text
     assert "provenance" in text
 
 
@@ -329,7 +329,7 @@ def test_labels_that_the_model_does_not_know(done, run, tmp_path):
 def test_what_a_learner_is_cannot_be_set(run):
     ran = run("train", "@iris", "-o", "m", "--set", "average=false")
     assert (ran.code, ran.err) == (
-        2, "rosenblatt: The learner averaged always sets average=True. Use another learner.\n",
+        2, "rosenblatt: The learner averaged-pa1 always sets average=True. Use another learner.\n",
     )  # fmt: skip
 
 
@@ -396,7 +396,7 @@ def test_a_file_that_counts_features_otherwise_than_that_of_training(done, tmp_p
 def test_weights_of_classes_that_are_numbers(done, run, tmp_path):
     X, y = write_table(tmp_path / "t.csv", noise=1.0, classes=(0, 1))
     done("train", "t.csv", "-o", "m", "--no-scale", "--max-iter", 5, "--set", 'class_weight={"0": 1, "1": 5}')
-    expected = rb.Perceptron(average=True, max_iter=5, class_weight={0: 1, 1: 5}).fit(X, y)
+    expected = rb.PassiveAggressiveClassifier(average=True, max_iter=5, class_weight={0: 1, 1: 5}).fit(X, y)
     np.testing.assert_array_equal(rb.load("m")[-1].coef_, expected.coef_)
     ran = run("train", "t.csv", "-o", "m", "--set", "random_state=3")
     assert (ran.code, "--seed" in ran.err) == (2, True)

@@ -61,6 +61,19 @@ def test_one_file_gives_the_weights_of_a_local_run(address, files, tmp_path):
     assert far.estimator.intercept_.tobytes() == near.estimator.intercept_.tobytes()
 
 
+def test_the_default_learner_is_that_of_one_machine(address, files, tmp_path):
+    from rosenblatt.distributed.cluster_files import train_on_cluster
+
+    sparse = tmp_path / "t.svm"
+    sparse.write_text("1 1:1 3:2\n-1 2:1\n1 1:2\n-1 2:3\n")
+    for file, own in (tmp_path / "1.csv", {"C": 0.5}), (sparse, {"tie": "half"}):
+        parameters = {"max_iter": 9, **own}
+        far = train_on_cluster(file, client=address, parameters=parameters)
+        near = rb.train(file, parameters=parameters)
+        assert far.summary.learner == near.summary.learner
+        assert far.estimator.coef_.tobytes() == near.estimator.coef_.tobytes()
+
+
 def test_what_stays_on_one_machine_is_refused(address, files, tmp_path, capsys):
     from rosenblatt.distributed.cluster_files import train_on_cluster
 

@@ -93,9 +93,30 @@ def test_the_function_and_the_command_train_one_model_without_options(table, tmp
     assert rb.train(table).provenance["scaled"]
 
 
+def test_the_default_learner_is_of_the_data(table, tmp_path, capsys):
+    """Tables take averaged PA-I, scaled or not; what is taken as it is takes the averaged perceptron."""
+    sparse = tmp_path / "t.svm"
+    sparse.write_text("1 1:1 3:2\n-1 2:1\n1 1:2\n-1 2:3\n")
+    for data, learner in (
+        (table, "averaged-pa1"),
+        ("@iris", "averaged-pa1"),
+        (sparse, "averaged"),
+        ("@xor", "averaged"),
+    ):
+        assert rb.train(data).summary.learner == learner, data
+        assert rb.evaluate_folds(None, data, folds=2).learner == learner, data
+        assert main(["train", str(data), "-o", str(tmp_path / "m"), "--quiet"]) == 0
+        assert capsys.readouterr().out.startswith(f"{learner}: ")
+    rows = [{"a": k % 4, "y": "x" if k % 4 < 2 else "z"} for k in range(20)]
+    assert rb.train(rows, target="y").summary.learner == "averaged-pa1"
+    assert rb.train(table, scale=False).summary.learner == "averaged-pa1"
+    X, y, _ = rb.read_table("@iris")
+    assert rb.evaluate_folds(None, X, y, folds=2).learner == "averaged"  # rows without a source are not scaled
+
+
 def test_cross_validation_scales_as_the_command_does(table, capsys):
     assert main(["evaluate", "--cv", "3", str(table), "--json", "--quiet"]) == 0
-    assert json.loads(capsys.readouterr().out) == rb.evaluate_folds("averaged", table, folds=3).to_json()
+    assert json.loads(capsys.readouterr().out) == rb.evaluate_folds(None, table, folds=3).to_json()
 
 
 @pytest.mark.filterwarnings("ignore:.*:sklearn.exceptions.ConvergenceWarning")
@@ -107,6 +128,27 @@ def test_the_summary(table):
     assert summary.stop_reason == trained.estimator.stop_reason_
     assert str(summary).startswith("Perceptron: 90 rows, 5 features, target 'label', 2 classes")
     assert summary.to_json()["rows"] == 90
+
+
+def test_updates_of_rows_that_are_right_are_told_apart_from_mistakes(table):
+    trained = rb.train(table)
+    summary, made = trained.summary, trained.estimator
+    assert summary.updates_per_pass.sum() == made.n_updates_ > made.n_mistakes_
+    told = str(summary).splitlines()
+    assert f"; {made.n_updates_} updates, {made.n_mistakes_} mistakes: " in told[1]
+    assert summary.to_json()["updates_per_pass"] == made.updates_per_pass_.tolist()
+    assert summary.first_pass == 1 - made.mistakes_per_pass_[0] / summary.n_rows
+    plain = rb.train(table, "averaged").summary
+    assert plain.updates_per_pass is plain.to_json()["updates_per_pass"] is None
+    assert "update" not in str(plain)
+
+
+def test_rows_within_a_margin_are_not_counted_as_wrong_predictions(table):
+    """`Perceptron(margin=…)` counts them as mistakes, so that its counts say nothing about predictions."""
+    found = rb.train(table, "averaged", parameters={"margin": 2.0}).summary
+    assert found.first_pass is None
+    assert "progressive" not in str(found)
+    assert rb.train(table, "averaged", parameters={"margin": (0, 0)}).summary.first_pass is not None
 
 
 def test_a_separated_run_has_a_margin_and_its_bound():

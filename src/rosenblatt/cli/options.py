@@ -390,7 +390,7 @@ class LearnerOption(click.Option):
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """Return the option and its help."""
-        default = "[default: averaged; averaged-pa1 where there is text]"
+        default = f"[default: {registry.OF_TABLES} for tables, {registry.OF_OTHERS} for other data]"
         self.help = f"Learner: one of {', '.join(registry.commands())}. {default}"
         return super().get_help_record(ctx)
 

@@ -13,8 +13,9 @@ from rosenblatt.exceptions import NOTE, ParameterError, Remedy
 from rosenblatt.loops.compilation import Seconds
 from rosenblatt.models.files import with_largest_words
 from rosenblatt.parameters import UNUSED, TrainingArguments, positional
-from rosenblatt.registry import abilities, able_in_words
+from rosenblatt.registry import OF_OTHERS, abilities, able_in_words
 from rosenblatt.tables.preparation import Preparation, encoding_of
+from rosenblatt.tables.recipe import TableRecipe
 from rosenblatt.tasks.data import (
     Log,
     Place,
@@ -93,7 +94,10 @@ class ClusterTraining(Training):
         from rosenblatt.distributed.parts import PARTITION_BYTES
         from rosenblatt.distributed.sources import partition_files
 
-        self._choose("averaged" if self.learner is None else self.learner)
+        if self.learner is None:  # the files say which one it is; both can do the same
+            self.name, self.estimator = named_learner(OF_OTHERS, None, self.seed)
+        else:
+            self._choose(self.learner)
         if "mixing" not in abilities(self.estimator):
             raise ParameterError(
                 f"The learner {self.name} is not trained on a cluster; {able_in_words('mixing')} are."
@@ -109,7 +113,7 @@ class ClusterTraining(Training):
             cluster, files, how, memory=self.memory or PARTITION_BYTES, scale=scale, log=self.log
         )
         if self.learner is None:
-            self._choose(default_learner(self.blocks.recipe))
+            self._choose(default_learner(isinstance(self.blocks.recipe, TableRecipe)))
         unlabelled = sum(each.facts.unlabelled for each in self.blocks.known)
         if unlabelled:
             self.log(NOTE + tell_unlabelled(unlabelled, self.blocks.recipe))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.loops.compilation import when_compiling
-from rosenblatt.registry import able, command
+from rosenblatt.registry import OF_OTHERS, OF_TABLES, able, command
 from rosenblatt.tasks.data import Log, log_info
 from rosenblatt.typing import ColumnLike, MatrixLike
 
@@ -247,7 +247,7 @@ def _use(data: Path, model: Path, options: dict[str, Any]) -> None:
     def quiet(_: str) -> None:
         pass
 
-    for learner in ("averaged", "perceptron"):
+    for learner in (OF_TABLES, OF_OTHERS, "perceptron"):
         train(data, learner=learner, parameters={"max_iter": 20}, scale=None, log=quiet, **options).save(model)
     evaluate(model, data, log=quiet)
     if "text" not in options:

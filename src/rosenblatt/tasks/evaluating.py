@@ -236,7 +236,7 @@ def evaluate_folds(
     learner : str, estimator, scikit-learn Pipeline or None
         A name that ``rosenblatt train --learner`` takes, or an estimator of this package, which is not changed. A
         pipeline that begins with a `TableEncoder` takes tables in memory; the encoder learns from the rows that
-        are trained on.
+        are trained on. None: as in `train`; "averaged" for rows in memory.
     data : str, path, several of them, dataframe, Source, or X
         Files, a built-in set or a dataframe with its labels (see `open_data`), or with `y` rows in memory.
     y : sequence or None
@@ -306,7 +306,7 @@ def evaluate_folds(
     source = None if y is not None else source_of(data, options, learning=True)
     with nullcontext() if source is None else closed_on_error(source):
         if learner is None:
-            learner = default_learner(None if source is None else source.recipe)
+            learner = default_learner(source is not None and source.measured)
         regression = is_regression(named_learner(learner, parameters, seed, bare=True)[1])
     if source is None:
         require_no_options(options)

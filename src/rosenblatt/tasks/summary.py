@@ -136,9 +136,13 @@ class TrainingSummary(ShowsText):
         that does not say.
     mistakes_per_pass : ndarray or None
         The mistakes of each pass, where the learner counts them.
+    updates_per_pass : ndarray or None
+        The updates of each pass, where the learner counts them apart: its rule also moves rows that are right, but
+        not by the margin.
     first_pass : float or None
         The share of rows that were predicted right in the first pass, before they were learned from: an estimate
-        of the accuracy on new rows. None for more than two classes.
+        of the accuracy on new rows. None for more than two classes, and where rows that are right by less than the
+        margin count as mistakes.
     margin : LastMargin or None
         The margin of the last hyperplane, if it separates two classes.
     trained_on, held_out : Evaluation, RegressionEvaluation, PairEvaluation or None
@@ -168,6 +172,7 @@ class TrainingSummary(ShowsText):
     compile_seconds: float
     separated_by: tuple[str, str] | None = None
     target: str | None = None
+    updates_per_pass: Ints | None = None
 
     @classmethod
     def of(
@@ -185,10 +190,13 @@ class TrainingSummary(ShowsText):
         """Return the summary of a trained estimator and of the blocks it was trained on."""
         passes = getattr(estimator, "n_iter_", None)
         mistakes: Ints | None = getattr(estimator, "mistakes_per_pass_", None)
+        counted = getattr(estimator, "updates_per_pass_", None)
+        updates = None if counted is None else np.asarray(counted, np.int64)
         record = getattr(estimator, "trace_", None)
         first = None
         if (
-            record is not None
+            (updates is not None or not np.any(getattr(estimator, "margin", 0.0)))
+            and record is not None
             and mistakes is not None
             and len(mistakes)
             and record.visits_per_pass[0]
@@ -213,6 +221,7 @@ class TrainingSummary(ShowsText):
             compile_seconds=seconds.compiling,
             separated_by=getattr(estimator, "_separated_by", None),
             target=target,
+            updates_per_pass=updates,
         )
 
     def __str__(self) -> str:
@@ -244,6 +253,7 @@ class TrainingSummary(ShowsText):
             else dict(zip(map(str, self.classes.tolist()), self.counts.tolist(), strict=True)),
             "passes": self.n_passes,
             "mistakes_per_pass": None if self.mistakes_per_pass is None else self.mistakes_per_pass.tolist(),
+            "updates_per_pass": None if self.updates_per_pass is None else self.updates_per_pass.tolist(),
             "stop_reason": self.stop_reason,
             "converged": self.converged,
             "margin": None if margin is None else margin.margin,
@@ -282,7 +292,10 @@ class TrainingSummary(ShowsText):
         listed = [f"{each:,}" for each in self.mistakes_per_pass.tolist()]
         if len(listed) > MAX_LISTED_ITEMS:
             listed = [*listed[: MAX_LISTED_ITEMS - 3], "…", *listed[-2:]]
-        return f"{end}; {count(int(self.mistakes_per_pass.sum()), 'mistake')}: {', '.join(listed)}"
+        mistakes = count(int(self.mistakes_per_pass.sum()), "mistake")
+        if self.updates_per_pass is not None:
+            mistakes = f"{count(int(self.updates_per_pass.sum()), 'update')}, {mistakes}"
+        return f"{end}; {mistakes}: {', '.join(listed)}"
 
     @property
     def _apart(self) -> tuple[str, str] | None:

@@ -44,7 +44,7 @@ from rosenblatt.tables.file_source import Source
 from rosenblatt.tables.online_scaling import Figures, OnlineScaling
 from rosenblatt.tables.preparation import Preparation, encoding_of
 from rosenblatt.tables.recipe import Recipe, TableRecipe
-from rosenblatt.tables.scaling import Transformation, Weighting
+from rosenblatt.tables.scaling import Transformation
 from rosenblatt.tasks.data import (
     Log,
     Place,
@@ -195,9 +195,9 @@ def named_learner(
     return type(learner).__name__, clone(learner)
 
 
-def default_learner(recipe: Recipe | None) -> str:
-    """Return the learner that measures best on most data of a kind, and takes files of any size."""
-    return "averaged" if Weighting.of(recipe) is None else "averaged-pa1"
+def default_learner(measured: bool) -> str:
+    """Return the learner that is taken where none is named; `measured` is that of the source."""
+    return registry.OF_TABLES if measured else registry.OF_OTHERS
 
 
 def learns_from_blocks(estimator: Any) -> bool:
@@ -584,7 +584,7 @@ def train(
         ``("dog", "NOUN")``.
     learner : str, estimator or None
         A name that ``rosenblatt train --learner`` takes, or an estimator of this package, which is not changed.
-        None: "averaged-pa1" where texts are weighted, else "averaged".
+        None: "averaged-pa1" for tables, "averaged" for sparse files and worked examples such as ``@xor``.
         For sentences it can be a `SequencePerceptron` with templates.
     parameters : mapping or None
         Parameters of a learner given by name, and of the `SequencePerceptron` of sentences. There the default of
@@ -712,7 +712,7 @@ class TableTraining(Training):
     def _make_learner(self) -> None:
         """Make the learner, and refuse what it cannot do before any row is read."""
         if self.learner is None:
-            self.learner = default_learner(self.source.recipe)
+            self.learner = default_learner(self.source.measured)
         self.name, self.estimator = named_learner(self.learner, self.parameters, self.seed, bare=True)
         estimator = self.estimator
         has_curves = hasattr(estimator, "decision_function") and not hasattr(estimator, "predict_proba")
