@@ -269,13 +269,17 @@ class Codec(Protocol):
         """Return the value, or raise `UnsoundError`."""
 
 
+def plain_value(value: Any) -> Any:
+    """Return a number of numpy as Python has it, and any other value as it is."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
 class Simple(ABC):
     """A value that JSON holds directly."""
 
     def encode(self, value: Any, at: str, context: Context) -> Any:
         """Return the value, or raise `UnsoundError`."""
-        plain = value.item() if isinstance(value, np.generic) else value
-        return self.decode(plain, at, context)
+        return self.decode(plain_value(value), at, context)
 
     def decode(self, stored: Any, at: str, context: Context) -> Any:
         """Return the value, or raise `UnsoundError`."""
@@ -353,7 +357,7 @@ class Scalar:
 
     def encode(self, value: Any, at: str, context: Context) -> Any:
         """Return the value; infinity and NaN become a table with their name."""
-        plain = value.item() if isinstance(value, np.generic) else value
+        plain = plain_value(value)
         if isinstance(plain, float) and not math.isfinite(plain):
             return {"float": str(plain)}
         if plain is None or type(plain) in (bool, int, float, str):

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_classifier
 
+from rosenblatt.codecs import plain_value
 from rosenblatt.estimators.online_scaler import OnlineScaler
 from rosenblatt.estimators.passive_aggressive import PassiveAggressiveRegressor
 from rosenblatt.estimators.perceptron import Perceptron
@@ -96,7 +97,7 @@ class RiverClassifier(_Wrapper, base.Classifier):
 
     def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
         """Learn one example; without `classes`, a new label becomes a new class."""
-        label, weight = _plain(y), None if w == 1.0 else float(w)
+        label, weight = plain_value(y), None if w == 1.0 else float(w)
         if self.classes is None:
             self._estimator.learn_one(x, label, "grow", weight)
         elif label in self.classes:
@@ -108,7 +109,7 @@ class RiverClassifier(_Wrapper, base.Classifier):
 
     def predict_one(self, x: dict[Any, Any], **unused: Any) -> Any:
         """Return the predicted label of one example; None before the first one."""
-        return _plain(self._estimator.predict_one(x))
+        return plain_value(self._estimator.predict_one(x))
 
     def predict_proba_one(self, x: dict[Any, Any], **unused: Any) -> dict[Any, float]:
         """Return a share for each label, as river's linear models make it of scores; these are not calibrated.
@@ -144,7 +145,7 @@ class RiverClassifier(_Wrapper, base.Classifier):
         score = self._estimator.score_one(x)
         if score is None:
             return {}
-        labels = [_plain(label) for label in self._estimator.classes_]
+        labels = [plain_value(label) for label in self._estimator.classes_]
         votes = isinstance(self._estimator, VotedPerceptron)
         if np.ndim(score) == 0:  # it speaks for the second label, or for the only one
             if len(labels) == 1:
@@ -228,8 +229,3 @@ class RiverScaler(_Wrapper, base.Transformer):
         """Return one example, scaled by what was met before it."""
         scaled: dict[Any, Any] = self._estimator.transform_one(x)
         return scaled
-
-
-def _plain(label: Any) -> Any:
-    """Return a label as Python has it: river compares labels of its data with it."""
-    return label.item() if isinstance(label, np.generic) else label

@@ -109,7 +109,7 @@ def score(model: Any, X: MatrixLike, y: ColumnLike) -> Any:
     >>> float(rd.score(rb.Perceptron().fit(X, y), rows, labels).compute(scheduler="sync"))
     1.0
     """
-    return dask.delayed(_accuracy)(evaluate(model, X, y))
+    return evaluate(model, X, y).accuracy
 
 
 def evaluate(model: Any, X: MatrixLike, y: ColumnLike) -> Any:
@@ -199,7 +199,3 @@ def _merged(parts: list[Evaluation | None]) -> Evaluation:
     if not held:
         raise ShapeError("All partitions are empty, so that there is nothing to evaluate.")
     return reduce(Evaluation.merged, held)
-
-
-def _accuracy(found: Evaluation) -> float:
-    return found.accuracy

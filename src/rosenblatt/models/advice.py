@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from rosenblatt.codecs import plain_value
+
 ALONE = "save the learner alone, and keep the steps before it with joblib"
 MOST_NAMES = 12
 """The most columns of one kind that are listed."""
@@ -122,7 +124,7 @@ class _Plan:
             self.differs[f"missing numbers are filled before all are scaled {at}"] = None
         if part.strategy != "mean" and (not zero or part.add_indicator):
             given = {"median": "the median", "most_frequent": "the most frequent value"}
-            told = given.get(part.strategy) or repr(_plain(part.fill_value) or 0)
+            told = given.get(part.strategy) or repr(plain_value(part.fill_value) or 0)
             self.differs[f"missing numbers get the mean, not {told} {at}"] = None
         if not (isinstance(part.missing_values, float) and np.isnan(part.missing_values)):
             self.differs[f"NaN and None are missing, not {part.missing_values!r} {at}"] = None
@@ -175,7 +177,9 @@ def _all_columns(step: Any) -> list[Any]:
     """Return the names of the columns a step was trained on, or their positions."""
     names = getattr(step, "feature_names_in_", None)
     return (
-        list(range(int(getattr(step, "n_features_in_", 0)))) if names is None else [_plain(each) for each in names]
+        list(range(int(getattr(step, "n_features_in_", 0))))
+        if names is None
+        else [plain_value(each) for each in names]
     )
 
 
@@ -186,7 +190,7 @@ def _columns(of: Any, known: list[Any]) -> list[Any]:
             return known[of]
         first = 0 if of.start is None else known.index(of.start)
         return known[first : None if of.stop is None else known.index(of.stop) + 1 : of.step]
-    listed = [of] if isinstance(of, str | int) else [_plain(each) for each in of]
+    listed = [of] if isinstance(of, str | int) else [plain_value(each) for each in of]
     if listed and isinstance(listed[0], bool):
         return [name for name, wanted in zip(known, listed, strict=True) if wanted]
     return [known[each] if isinstance(each, int) else each for each in listed]
@@ -201,7 +205,3 @@ def _listed(columns: list[Any]) -> str | None:
     if len(columns) <= MOST_NAMES:
         return repr(columns)
     return f"[{columns[0]!r}, {columns[1]!r}, …, {columns[-1]!r}]"
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value

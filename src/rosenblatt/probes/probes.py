@@ -169,10 +169,6 @@ def train(
 # What was measured.
 
 
-def _check_folds(name: str, value: Any) -> None:
-    check_count(name, value, least=2, most=MAX_FOLDS)
-
-
 class ProbeTable(ShowsText):
     """What was measured of each probe: a sequence of `ProbeResult`, which prints as a table.
 
@@ -336,7 +332,7 @@ class Probes(Declared, ReadsTables, BaseEstimator):  # type: ignore[misc]
         5,
         "The number of folds: each row is judged by a probe that was trained without its fold. All problems have "
         "the same folds, drawn in proportion to their sides. None leaves them out.",
-        check=optional(_check_folds),
+        check=optional(partial(check_count, least=2, most=MAX_FOLDS)),
     )
     controls: int = param(
         0, "The number of control tasks for each problem: the same folds with shuffled labels.", least=0

@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from rosenblatt.codecs import plain_value
 from rosenblatt.escaping import Html, align_columns, count, html_bar, html_card, html_table, number
 from rosenblatt.exceptions import LabelError, ParameterError
 from rosenblatt.kernels.kernel_model import KernelModel
@@ -183,7 +184,7 @@ class RowExplanation:
             }
             for k in self.largest()
         ]
-        told = {"row": self.row, "label": _plain(self.label), "of": _plain(self.of), "score": self.score}
+        told = {"row": self.row, "label": plain_value(self.label), "of": plain_value(self.of), "score": self.score}
         return told | {"by": self.by, "parts": parts, "bias": self.bias, "rounding": self.rounding}
 
     def plot(self, *, top: int = SHOWN_PARTS, ax: Any = None) -> Any:
@@ -256,8 +257,8 @@ class Explanation(Sequence[RowExplanation]):
         for each in self._rows:
             n = len(each.names)
             found["row"] += [each.row] * (n + 2)
-            found["label"] += [_plain(each.label)] * (n + 2)
-            found["of"] += [_plain(each.of)] * (n + 2)
+            found["label"] += [plain_value(each.label)] * (n + 2)
+            found["of"] += [plain_value(each.of)] * (n + 2)
             found["part"] += [*each.names, "bias", "rounding"]
             found["value"] += [*each.values.tolist(), np.nan, np.nan]
             found["input"] += [*each.inputs.tolist(), np.nan, np.nan]
@@ -466,10 +467,6 @@ def _exact(machines: Floats, signs: Floats, inputs: Floats, divisor: int) -> lis
         for each in machines.T.tolist()
     )
     return [weight * Fraction(x) / divisor for weight, x in zip(weights, inputs.tolist(), strict=True)]
-
-
-def _plain(value: object) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def _signed(value: float) -> str:

@@ -168,30 +168,21 @@ MOST_EVENTS, MOST_DIGITS = 100, 15
 ANSWER = msgspec.json.Decoder(messages.LearnAnswer)
 KEY = b"idempotency-key"
 OF_A_MODEL = "/v1/models/{name}"
-VERSION = {
-    "name": "version",
-    "in": "query",
-    "description": "The version; the newest by default.",
-    "schema": {"type": "integer", "minimum": 0, "maximum": 10**MOST_DIGITS},
-}
-ROW = {
-    "name": "row",
-    "in": "query",
-    "description": "The row, as JSON. Either this or an id must be given.",
-    "schema": {"type": "string"},
-}
-ID = {
-    "name": "id",
-    "in": "query",
-    "description": "The id of a remembered prediction.",
-    "schema": {"type": "string", "format": "uuid"},
-}
-LAST = {
-    "name": "last",
-    "in": "query",
-    "description": "How many events.",
-    "schema": {"type": "integer", "minimum": 1, "maximum": MOST_EVENTS, "default": 20},
-}
+
+
+def parameter(name: str, place: str, description: str, *, required: bool = False, **schema: Any) -> dict[str, Any]:
+    """Return a parameter of calls as OpenAPI describes it."""
+    needed = {"required": True} if required else {}
+    return {"name": name, "in": place, **needed, "description": description, "schema": schema}
+
+
+VERSION = parameter(
+    "version", "query", "The version; the newest by default.", type="integer", minimum=0, maximum=10**MOST_DIGITS
+)
+ROW = parameter("row", "query", "The row, as JSON. Either this or an id must be given.", type="string")
+ID = parameter("id", "query", "The id of a remembered prediction.", type="string", format="uuid")
+LAST = parameter("last", "query", "How many events.", type="integer", minimum=1, maximum=MOST_EVENTS, default=20)
+
 CALLS: tuple[Call, ...] = (
     Call("POST", f"{OF_A_MODEL}/predict", "predict", messages.PredictRequest, messages.PredictAnswer, predict),
     Call("POST", f"{OF_A_MODEL}/learn", "learn", messages.LearnRequest, messages.LearnAnswer, learn),

@@ -17,31 +17,26 @@ from typing import Any
 import msgspec
 
 from rosenblatt._version import __version__
-from rosenblatt.server.application import Call
+from rosenblatt.server.application import Call, parameter
 
-NAME = {
-    "name": "name",
-    "in": "path",
-    "required": True,
-    "description": "The model.",
-    "schema": {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"},
-}
-VERSION = {
-    "name": "version",
-    "in": "path",
-    "required": True,
-    "description": "A version of the model.",
-    "schema": {"type": "string", "pattern": "^[0-9]{1,15}$"},
-}
-KEY = {
-    "name": "Idempotency-Key",
-    "in": "header",
-    "required": True,
-    "description": "A request that is repeated with its key is learned once. Best is a UUID of version 7, which "
-    "tells its age: after seven days it is refused. Any other key is remembered for seven days from when it first "
-    "came; then it counts as new. For such a key the answer has the header Idempotency-Key-Kept: seconds.",
-    "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
-}
+NAME = parameter(
+    "name", "path", "The model.", required=True, type="string", pattern="^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
+)
+VERSION = parameter(
+    "version", "path", "A version of the model.", required=True, type="string", pattern="^[0-9]{1,15}$"
+)
+KEY = parameter(
+    "Idempotency-Key",
+    "header",
+    "A request that is repeated with its key is learned once. Best is a UUID of version 7, which tells its age: "
+    "after seven days it is refused. Any other key is remembered for seven days from when it first came; then it "
+    "counts as new. For such a key the answer has the header Idempotency-Key-Kept: seconds.",
+    required=True,
+    type="string",
+    minLength=1,
+    maxLength=255,
+    pattern="^[!-~]+$",
+)
 WORDS = {
     200: "Done.",
     400: "What was sent is not JSON, or a header is missing.",
