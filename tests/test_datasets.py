@@ -320,9 +320,9 @@ def test_measured_sets_are_those_of_scikit_learn(name):
 
 
 def test_unknown_names_of_built_in_sets_are_refused():
-    with pytest.raises(ParameterError, match="did you mean @iris"):
+    with pytest.raises(ParameterError, match="Did you mean @iris"):
         BuiltinSource("irs")
-    with pytest.raises(ParameterError, match=r"there are @six-points, .*@digits"):
+    with pytest.raises(ParameterError, match=r"Use one of @six-points, .*@digits"):
         BuiltinSource("mnist")
 
 

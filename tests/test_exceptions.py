@@ -18,6 +18,7 @@ from rosenblatt.exceptions import (
     ClusterError,
     DeviceError,
     FormatError,
+    Given,
     Message,
     MissingRoomError,
     ParameterError,
@@ -32,9 +33,13 @@ from rosenblatt.exceptions import (
     remedies_of,
 )
 from rosenblatt.learning.linear import overflow
+from rosenblatt.parameters import contradiction
 from rosenblatt.rows.memory import require_memory
 
+msgspec = pytest.importorskip("msgspec", reason="the server needs it")
 messages = pytest.importorskip("rosenblatt.server.messages", reason="the server needs msgspec")
+read_message = pytest.importorskip("rosenblatt.server.limits", reason="the server needs msgspec").read_message
+CallError = pytest.importorskip("rosenblatt.server.caller", reason="the server needs msgspec").CallError
 
 PACKAGE = Path(exceptions.__file__).parent
 XOR = [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]], [0, 0, 1, 1]
@@ -142,10 +147,24 @@ CASES = {
         None,
     ),
     "parameter": (
+        lambda folder: rb.SequencePerceptron().fit([[1]], [[0]], resume=True),
+        "resume=True needs a checkpoint. Name its file with checkpoint.",
+        "--resume needs a checkpoint. Name its file with --checkpoint.",
+        {
+            "detail": "resume=true needs a checkpoint. Name its file with checkpoint.",
+            "parameter": "resume",
+            "remedies": [{"parameter": "checkpoint", "value": None}],
+        },
+    ),
+    "parameter.combination": (
         fit(learner=rb.Perceptron(order="random", shuffle=False)),
-        "order='random' contradicts shuffle=False. Drop one of them.",
-        "--order random contradicts shuffle=False. Drop one of them.",
-        {"detail": 'order="random" contradicts shuffle=False. Drop one of them.', "parameter": "order"},
+        "order='random' cannot be combined with shuffle=False. Drop one of them.",
+        "--order random cannot be combined with --set shuffle=false. Drop one of them.",
+        {
+            "detail": 'order="random" cannot be combined with shuffle=false. Drop one of them.',
+            "parameter": "order",
+            "parameters": ("order", "shuffle"),
+        },
     ),
     "parameter.range": (
         fit(learner=rb.Perceptron(eta0=0.0)),
@@ -400,7 +419,7 @@ def codes_in_the_sources():
             given += node.args[2:3] if getattr(node.func, "id", "") == "Problem" else []
             found |= {each.value for each in given if isinstance(each, ast.Constant) and each.value is not None}
     classes = [each for _, each in inspect.getmembers(exceptions, inspect.isclass)]
-    found |= {parameters.TYPE, parameters.RANGE, parameters.UNUSED}
+    found |= {parameters.TYPE, parameters.RANGE, parameters.UNUSED, parameters.COMBINATION}
     return found | {each.code for each in classes if issubclass(each, RosenblattError)}
 
 
@@ -455,6 +474,101 @@ def test_renderings_of_requests(status):
     document = problem.document()
     assert (document["status"], document["code"], document["detail"]) == (status, code, "No. Set grow=true.")
     assert document["remedies"] == [{"parameter": "grow", "value": True}]
+
+
+def name_of_call(node):
+    return getattr(node.func, "id", getattr(node.func, "attr", "")) if isinstance(node, ast.Call) else ""
+
+
+def names_a_parameter(call, function):
+    """Return whether an error names a parameter: by a keyword, or in its message, also by way of a variable."""
+    if any(each.arg in ("parameter", "parameters") for each in call.keywords):
+        return True
+    searched, names = list(call.args), set()
+    while searched:
+        for node in ast.walk(searched.pop()):
+            if name_of_call(node) == "Given":
+                return True
+            if isinstance(node, ast.Name) and node.id not in names:
+                names.add(node.id)
+                for each in ast.walk(function):
+                    if isinstance(each, ast.arg) and each.arg == node.id and "Given" in ast.unparse(each):
+                        return True
+                    if isinstance(each, ast.Assign | ast.AugAssign):
+                        targets = each.targets if isinstance(each, ast.Assign) else [each.target]
+                        stored = {to.id for every in targets for to in ast.walk(every) if isinstance(to, ast.Name)}
+                        searched += [each.value] if node.id in stored else []
+    return False
+
+
+def errors_without_a_parameter(text):
+    """Return the line of each error about parameters that names none."""
+    tree, found = ast.parse(text), []
+    functions = [each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef)]
+    for node in ast.walk(tree):
+        if name_of_call(node) == "ParameterError":
+            around = [each for each in functions if each.lineno <= node.lineno <= each.end_lineno]
+            if not names_a_parameter(node, around[-1] if around else tree):
+                found.append(node.lineno)
+    return found
+
+
+def test_every_error_about_parameters_names_one():
+    """An error about data, a model or this machine is of another class, such as `InputError`."""
+    found = {str(path): errors_without_a_parameter(path.read_text("utf-8")) for path in PACKAGE.rglob("*.py")}
+    assert {path: lines for path, lines in found.items() if lines} == {}
+    without = [
+        'def f(a):\n    told = "no"\n    told += " way"\n    raise ParameterError(told)',
+        'def f(p):\n    given = Given("a", p)\n\ndef g(given):\n    raise ParameterError("no" + given)',
+        'raise ParameterError("b is not a.", code="x")',
+    ]
+    assert [errors_without_a_parameter(text) for text in without] == [[4], [5], [1]]
+    named = [
+        'raise ParameterError("no", parameter="a")',
+        'def f(a):\n    told = Given("a", a) + " is"\n    told += " no"\n    raise ParameterError(told)',
+        'def f(given: Given):\n    raise ParameterError(given + " is no")',
+    ]
+    assert [errors_without_a_parameter(text) for text in named] == [[], [], []]
+
+
+def test_parameters_that_do_not_fit_together():
+    error = contradiction(Given("checkpoint"), Given("warm_start", True), " here")
+    assert str(error) == "checkpoint cannot be combined with warm_start=True here. Drop one of them."
+    told = in_options(error.args[0])
+    assert told == "--checkpoint cannot be combined with --set warm_start=true here. Drop one of them."
+    assert (error.parameters, error.parameter, error.value) == (("checkpoint", "warm_start"), "checkpoint", None)
+    document = messages.RequestError.by(error).document()
+    assert document["detail"] == "checkpoint cannot be combined with warm_start=true here. Drop one of them."
+    assert (document["parameter"], document["parameters"]) == ("checkpoint", ("checkpoint", "warm_start"))
+    again = CallError(422, json.loads(messages.RequestError.by(error).body()))
+    assert tuple(again.parameters) == error.parameters == pickle.loads(pickle.dumps(error)).parameters
+    one = messages.RequestError.by(ParameterError(Given("eta0", 0.0) + " is no step.")).document()
+    assert (one["parameter"], "parameters" in one) == ("eta0", False)
+    other = ParameterError("It is no step for " + Given("margin", 2) + ".", parameter="eta0", value=0)
+    assert (other.parameters, other.parameter, other.value) == (("eta0", "margin"), "eta0", 0)
+
+
+@pytest.mark.parametrize(
+    ("body", "parameter"),
+    [
+        ("{}", "rows"),
+        ('{"rows": "x"}', "rows"),
+        ('{"rows": [5]}', "rows"),
+        ('{"rows": [[1]], "min_version": -1}', "min_version"),
+        ('{"rows": [[1]], "mim_version": 1}', "mim_version"),
+    ],
+)
+def test_a_request_that_does_not_fit_names_its_field(body, parameter):
+    with pytest.raises(messages.RequestError) as caught:
+        read_message(msgspec.json.Decoder(messages.PredictRequest), body.encode())
+    assert caught.value.document()["parameter"] == parameter == caught.value.parameter
+
+
+def test_none_is_a_value_too():
+    message = Given("templates", None) + " takes features."
+    assert (str(message), ParameterError(message).value) == ("templates=None takes features.", None)
+    assert in_options(message) == "--set templates=null takes features."
+    assert messages.in_calls(message) == "templates=null takes features."
 
 
 def remedies_in_the_sources():

@@ -171,11 +171,13 @@ def test_the_bound_of_two_unit_rows_is_the_certified_margin():
 
 
 def test_what_does_not_exist_is_refused():
-    with pytest.raises(ParameterError, match="no exercise 'koski-99'"):
+    with pytest.raises(ParameterError, match="'koski-99' is not an exercise"):
         exercises.get("koski-99")
-    with pytest.raises(ParameterError, match="no exercise 'rosenblatt'"):
+    with pytest.raises(ParameterError, match="'rosenblatt' is not an exercise"):
         exercises.check("rosenblatt", 1)
-    with pytest.raises(ParameterError, match="no exercises on 'novikoff'"):
+    with pytest.raises(
+        ParameterError, match=r"'novikoff' is no lecture with exercises\. Use one of koski, hladka-holub"
+    ):
         exercises.sheet("novikoff")
     with pytest.raises(ParameterError, match="seed=-1"):
         exercises.get("koski-1", seed=-1)

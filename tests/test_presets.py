@@ -12,7 +12,7 @@ import pytest
 
 import rosenblatt as rb
 from rosenblatt.cli.main import main
-from rosenblatt.exceptions import ParameterError
+from rosenblatt.exceptions import InputError, ParameterError
 from rosenblatt.tasks.updates import trace_updates
 
 ROOT = Path(__file__).parents[1]
@@ -109,11 +109,11 @@ def test_options_change_parts_of_a_preset():
 
 
 def test_what_is_no_preset_is_refused():
-    with pytest.raises(ParameterError, match=r"no preset 'novikoff'\. Choose one of koski, koski-example"):
+    with pytest.raises(ParameterError, match=r"'novikoff' is not a preset\. Use one of koski, koski-example"):
         rb.presets.get("novikoff")
-    with pytest.raises(ParameterError, match="starts from 2 weights, but the data has 5 features"):
+    with pytest.raises(ParameterError, match="starts from 2 weights, but X has 5 features"):
         trace_updates("@spam-table", preset="koski-example")
-    with pytest.raises(ParameterError, match="starts from 2 weights, but the data has 3"):
+    with pytest.raises(ParameterError, match="starts from 2 weights, but X has 3"):
         rb.presets.fit("koski-example", np.eye(3), [1, -1, 1])
     with pytest.raises(ParameterError, match="start='second' must be"):
         trace_updates("@or", start="second")
@@ -122,7 +122,7 @@ def test_what_is_no_preset_is_refused():
     with pytest.raises(ParameterError, match="needs two"):
         rb.presets.get("zhang").lab_address(np.eye(3), [1, 2, 3])
     X, y = rb.datasets.make_separable(2000, 3, margin=0.1, seed=0)
-    with pytest.raises(ParameterError, match="do not fit into an address"):
+    with pytest.raises(InputError, match="do not fit into an address"):
         rb.presets.get("zhang").lab_address(X, y)
 
 

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Callable, Iterable, Iterator
-from difflib import get_close_matches
 from importlib.util import find_spec
-from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
@@ -18,6 +16,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from rosenblatt.exceptions import Given, ParameterError
+from rosenblatt.parameters import check_count, check_number, unknown_name
 from rosenblatt.rows.batch import Batch
 from rosenblatt.rows.features import as_rows
 from rosenblatt.tables.file_source import Source
@@ -48,29 +47,12 @@ Seed: TypeAlias = int | np.random.Generator
 """A seed, or a generator to draw from."""
 
 
-def whole(name: str, value: int, least: int) -> int:
-    """Return a whole number that is at least `least`."""
-    try:
-        number = index(value)
-    except TypeError:
-        number = least - 1
-    if number < least:
-        raise ParameterError(Given(name, value) + f" must be a whole number, at least {least}.")
-    return number
-
-
 def float_type(dtype: DTypeLike) -> np.dtype[Any]:
     """Return float64 or float32 as a dtype."""
     kind = np.dtype(dtype)
     if kind not in (np.float64, np.float32):
         raise ParameterError(f"dtype must be float64 or float32, got {kind}", parameter="dtype")
     return kind
-
-
-def check_share(flip: float) -> None:
-    """Require a share of labels to flip between 0 and 0.5."""
-    if not 0 <= flip <= 0.5:
-        raise ParameterError(Given("flip", flip) + " must lie between 0 and 0.5.")
 
 
 def flip_share(y: Ints, share: float, rng: np.random.Generator) -> Ints:
@@ -258,7 +240,7 @@ def make_diagonal(n: int, seed: Seed) -> Dataset[Floats]:
     >>> make_diagonal(200, seed=0)
     <Dataset 'diagonal': 200 rows, 2 features (x1, x2), 90 positive and 110 negative>
     """
-    n, rng = whole("n", n, 1), np.random.default_rng(seed)
+    n, rng = check_count("n", n), np.random.default_rng(seed)
     X = rng.uniform(-1, 1, (n, 2))
     while (ties := np.flatnonzero(X[:, 0] == X[:, 1])).size:
         X[ties] = rng.uniform(-1, 1, (ties.size, 2))
@@ -306,11 +288,11 @@ def make_cards(
     >>> y[0]
     np.int64(-1)
     """
-    n, size, rng = whole("n", n, 1), whole("size", size, 4), np.random.default_rng(seed)
-    least, most = whole("side", side[0], 1), whole("side", side[1], 1)
+    n, size, rng = check_count("n", n), check_count("size", size, least=4), np.random.default_rng(seed)
+    least, most = check_count("side", side[0]), check_count("side", side[1])
     if not least <= most <= size // 2:
         raise ParameterError(Given("side", side) + f" must be two lengths up to half of size = {size}, in order.")
-    check_share(noise)
+    check_number("noise", noise, least=0, most=0.5)
     y = rng.permutation(np.where(np.arange(n) % 2, -1, 1)).astype(np.int64)
     length = rng.integers(least, most + 1, n)
     half = size // 2
@@ -374,11 +356,10 @@ def make_echo(far_end: Any, *, n_taps: int = 256, echo_to_noise: float = 40.0, s
     >>> call.microphone.shape, call.path[:2]
     ((1000,), array([0., 0.]))
     """
-    rng, n_taps = np.random.default_rng(seed), whole("n_taps", n_taps, 1)
-    if not np.isfinite(echo_to_noise):
-        raise ParameterError(Given("echo_to_noise", echo_to_noise) + " must be a finite number of dB.")
+    rng, n_taps = np.random.default_rng(seed), check_count("n_taps", n_taps)
+    check_number("echo_to_noise", echo_to_noise)
     if np.ndim(far_end) == 0:
-        far = rng.standard_normal(whole("far_end", far_end, 1))
+        far = rng.standard_normal(check_count("far_end", far_end))
     else:
         far = np.array(far_end, dtype=np.float64)
     path = np.zeros(n_taps)
@@ -434,9 +415,9 @@ def make_separable(
     >>> float((data.y * (data.X @ data.w)).min())
     0.1
     """
-    n, d, rng = whole("n", n, 2), whole("d", d, 1), np.random.default_rng(seed)
+    n, d, rng = check_count("n", n, least=2), check_count("d", d), np.random.default_rng(seed)
     kind = float_type(dtype)
-    check_share(flip)
+    check_number("flip", flip, least=0, most=0.5)
     radius = float(radius)
     margin, gap = _check_margin(float(margin), radius, d, kind)
 
@@ -481,9 +462,13 @@ def _check_margin(margin: float, radius: float, d: int, kind: np.dtype[Any]) -> 
     stored = float(kind.type(margin))
     gap = (4 * eps + 4 * (d + 16) * eps64) * radius
     if stored + gap >= radius - gap:
-        raise ParameterError(f"margin {margin!r} leaves {kind} rows no room below radius = {radius!r}")
+        raise ParameterError(
+            Given("margin", margin) + f" leaves {kind} rows no room below " + Given("radius", radius) + "."
+        )
     if stored < (d + 16) * tiny / eps:  # nothing above holds for subnormal numbers
-        raise ParameterError(f"margin {margin!r} is too small for {kind}: enlarge margin and radius")
+        raise ParameterError(
+            Given("margin", margin) + f" is too small for {kind}. Enlarge it and " + Given("radius") + "."
+        )
     return stored, gap
 
 
@@ -544,9 +529,9 @@ def make_text(
     """
     from scipy.sparse import csr_array
 
-    n, d, nnz = whole("n", n, 1), whole("d", d, 3), whole("nnz", nnz, 1)
+    n, d, nnz = check_count("n", n), check_count("d", d, least=3), check_count("nnz", nnz)
     kind, rng = float_type(dtype), np.random.default_rng(seed)
-    check_share(flip)
+    check_number("flip", flip, least=0, most=0.5)
     if nnz > d // 2:
         raise ParameterError(Given("nnz", nnz) + f" must be at most half of d = {d}: these rows are sparse.")
     word, idf, w = _vocabulary(d, rng)
@@ -732,9 +717,7 @@ class BuiltinSource(Source):
 
     def __init__(self, name: str) -> None:
         if name not in BUILTIN:
-            near = get_close_matches(name, BUILTIN, 1)
-            hint = f"did you mean @{near[0]}?" if near else f"there are {', '.join(f'@{n}' for n in BUILTIN)}."
-            raise ParameterError(f"@{name} is not a built-in set; {hint}")
+            raise unknown_name("data", f"@{name}", "is not a built-in set", [f"@{each}" for each in BUILTIN])
         X, y, names = BUILTIN[name].load()
         self._rows = Batch.of(as_rows(X), np.asarray(y))
         self.names, self.files = tuple(map(str, names)), (f"@{name}",)

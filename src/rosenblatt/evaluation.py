@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.escaping import ShowsText, html_table, printable
-from rosenblatt.exceptions import LabelError, ParameterError, ShapeError
+from rosenblatt.exceptions import Given, LabelError, ParameterError, ShapeError
 from rosenblatt.typing import Floats, Ints
 
 Seen: TypeAlias = Literal["all", "some", "other"]
@@ -534,7 +534,7 @@ def class_code(label: Any, classes: NDArray[Any]) -> int:
     found = [code for code, each in enumerate(classes.tolist()) if each == label or str(each) == str(label)]
     if not found:
         known = ", ".join(map(str, classes[:20].tolist())) + (", …" if len(classes) > 20 else "")
-        raise LabelError(f"positive is {label!s}, but the classes are {known}.")
+        raise LabelError(Given("positive", str(label)) + f" is not one of the classes {known}.")
     return found[0]
 
 

@@ -14,7 +14,7 @@
     │   ├── FormatError                     a data file that violates its format, and where
     │   │   └── NoRowsError                 … or that has no rows
     │   ├── ModelFileError                  a file that is no model, or a damaged one
-    │   └── ParameterError                  any other argument
+    │   └── ParameterError                  a parameter outside its allowed values, or several that do not fit
     ├── StorageError (also an OSError)      a file that could not be written; the old one is unchanged
     ├── ClusterError (also a RuntimeError)  a Dask cluster that cannot go on
     ├── DeviceError (also a RuntimeError)   a GPU that is missing, too small or lost, or cannot do what is asked
@@ -30,8 +30,8 @@ Each message names the argument, the place in it, and what to do. There are thre
 ``ConvergenceWarning``.
 
 An error is data too: `RosenblattError` lists its attributes. Its `Message` is a string in the words of Python that
-knows where it names parameters (`Remedy`) and things that have other names elsewhere (`Term`). So the command line
-says ``--missing mean`` and the server sends JSON where Python says ``missing='mean'``.
+knows where it names parameters (`Given`, `Remedy`) and things that have other names elsewhere (`Term`). So the
+command line says ``--missing mean`` and the server sends JSON where Python says ``missing='mean'``.
 
 Examples
 --------
@@ -103,23 +103,30 @@ class Remedy(_Slot):
 
 @dataclass(frozen=True, slots=True)
 class Given(_Slot):
-    """A parameter with the value that cannot be used: an error that begins with it knows both.
+    """A parameter that cannot be used so, with its value, or only named: an error that says it knows both.
 
     Examples
     --------
     >>> error = ParameterError(Given("eta0", 0.0) + " must be above 0.")
     >>> str(error), error.parameter, error.value
     ('eta0=0.0 must be above 0.', 'eta0', 0.0)
+    >>> ParameterError("Drop " + Given("bias", "unit") + " or " + Given("radius") + ".").parameters
+    ('bias', 'radius')
     """
 
     parameter: str
-    value: Any
+    value: Any = ...
+
+    @property
+    def is_named(self) -> bool:
+        """Whether it is only named."""
+        return self.value is ...
 
     def __str__(self) -> str:
-        return f"{self.parameter}={self.value!r}"
+        return self.parameter if self.is_named else f"{self.parameter}={self.value!r}"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Given, (self.parameter, _portable(self.value))
+        return Given, (self.parameter, self.value if self.is_named else _portable(self.value))
 
 
 class _Shown(str):
@@ -331,10 +338,12 @@ class RosenblattError(Exception):
         The row of an argument such as X, from 0.
     column : int, str or None
         The column: its number in a file, from 1, or its name or number in an argument.
+    parameters : tuple of str
+        The parameters that cannot be used so, by their names in Python; several that do not fit together.
     parameter : str or None
-        The parameter that cannot be used so, if there is one, by its name in Python.
+        The first of them.
     value : object
-        The value that cannot be used, if there is one.
+        The value of the first that cannot be used, if there is one.
     remedies : tuple of Remedy
         The parameters that the message names as ways out.
 
@@ -356,16 +365,23 @@ class RosenblattError(Exception):
         row: int | None = None,
         column: int | str | None = None,
         parameter: str | None = None,
+        parameters: Iterable[str] = (),
         value: Any = None,
     ) -> None:
         super().__init__(*message)
         parts = message[0].parts if message and isinstance(message[0], Message) else ()
-        for each in parts:
-            if parameter is None and isinstance(each, Given):
-                parameter, value = each.parameter, each.value
+        given = [each for each in parts if isinstance(each, Given)]
+        names = [*([] if parameter is None else [parameter]), *parameters, *(each.parameter for each in given)]
+        if given and names[0] == given[0].parameter and not given[0].is_named:
+            value = given[0].value
         self.code = code or type(self).code
         self.file, self.line, self.row, self.column = file, line, row, column
-        self.parameter, self.value = parameter, value
+        self.parameters, self.value = tuple(dict.fromkeys(names)), value
+
+    @property
+    def parameter(self) -> str | None:
+        """The first of the parameters that cannot be used so."""
+        return next(iter(self.parameters), None)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self)._again, (self.args, self.__dict__ | {"value": _portable(self.value)})
@@ -506,7 +522,7 @@ class ModelFileError(InputError):
 
 
 class ParameterError(InputError):
-    """An argument outside its allowed values."""
+    """An argument outside its allowed values, or several that do not fit together: it names them."""
 
     code = "parameter"
 

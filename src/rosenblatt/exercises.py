@@ -22,7 +22,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from rosenblatt import presets
-from rosenblatt.exceptions import Given, ParameterError
+from rosenblatt.exceptions import ParameterError
+from rosenblatt.parameters import check_count, unknown_name
 
 __all__ = ["Exercise", "Result", "check", "get", "names", "sheet"]
 
@@ -1862,7 +1863,7 @@ def names(lecture: str | None = None) -> list[str]:
     """
     lectures = dict.fromkeys(name.rpartition("-")[0] for name in _MAKERS)
     if lecture is not None and lecture not in lectures:
-        raise ParameterError(f"There are no exercises on {lecture!r}. Choose one of {', '.join(lectures)}.")
+        raise unknown_name("lecture", lecture, "is no lecture with exercises", lectures)
     return [name for name in _MAKERS if lecture in (None, name.rpartition("-")[0])]
 
 
@@ -1882,13 +1883,10 @@ def get(name: str, seed: int | None = None) -> Exercise:
     'The weights are $w = (1, 0.5)$ and the bias is $b = 0$. Compute $f(x)$ for $x = (2, -2)$.'
     """
     if name not in _MAKERS:
-        raise ParameterError(
-            f"There is no exercise {name!r}. Choose one such as 'koski-1'; names() lists them all."
-        )
-    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0):
-        raise ParameterError(
-            Given("seed", seed) + " must be a whole number from 0, or None for the numbers of the lecture."
-        )
+        told = f"{name!r} is not an exercise. Choose one such as 'koski-1'; names() lists them all."
+        raise ParameterError(told, parameter="name", value=name)
+    if seed is not None:
+        check_count("seed", seed, least=0)
     title, form, make = _MAKERS[name]
     return make(_Draw(None if seed is None else int(seed), name)).exercise(name, title, form)
 

@@ -14,8 +14,9 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from functools import partial
 from inspect import get_annotations
 from numbers import Integral, Real
@@ -33,12 +34,56 @@ Check: TypeAlias = Callable[[str, Any], Any]
 
 
 TYPE, RANGE, UNUSED = "parameter.type", "parameter.range", "parameter.unused"
-"""Codes of errors about parameters: of another type, beyond what is allowed, given where they have no effect."""
+COMBINATION = "parameter.combination"
+"""Codes of errors about parameters: of another type, beyond what is allowed, given where they have no effect, and
+two that do not fit together."""
 
 
 def refusal(name: str, value: object, wanted: str, code: str = TYPE) -> ParameterError:
     """Return the error of a parameter with a value that cannot be used; `wanted` is the rest of the sentence."""
     return ParameterError(Given(name, value) + f" {wanted}.", code=code)
+
+
+def unused(name: str, value: object, before: str = "", after: str = "") -> ParameterError:
+    """Return the error of a parameter that would have no effect; the sentence names it between two texts.
+
+    Examples
+    --------
+    >>> unused("header", False, "t.parquet is parquet, which has no option ")
+    ParameterError('t.parquet is parquet, which has no option header=False. Drop header=False.')
+    """
+    has_an_option = isinstance(value, bool) or (isinstance(value, str) and value in ("online", "no"))
+    given = Given(name, value) if has_an_option else Given(name)
+    return ParameterError(
+        before + given + after + ". Drop " + given + ".", code=UNUSED, parameter=name, value=value
+    )
+
+
+def contradiction(one: Given, other: Given, why: str = "") -> ParameterError:
+    """Return the error of two parameters that do not fit together; `why` is the end of the sentence.
+
+    Examples
+    --------
+    >>> contradiction(Given("order", "random"), Given("shuffle", False)).parameters
+    ('order', 'shuffle')
+    """
+    return ParameterError(
+        one + " cannot be combined with " + other + f"{why}. Drop one of them.", code=COMBINATION
+    )
+
+
+def unknown_name(parameter: str, value: object, told: str, names: Iterable[str]) -> ParameterError:
+    """Return the error of a name that is not known, with the nearest that is, or all of them.
+
+    Examples
+    --------
+    >>> unknown_name("learner", "pocet", "is not a learner", ["pocket", "voted"])
+    ParameterError("'pocet' is not a learner. Did you mean pocket?")
+    """
+    known = list(names)
+    near = get_close_matches(str(value), known, 1)
+    hint = f"Did you mean {near[0]}?" if near else f"Use one of {', '.join(known)}."
+    return ParameterError(f"{value!r:.60} {told}. {hint}", code=RANGE, parameter=parameter, value=value)
 
 
 def check_choice(name: str, value: object, choices: Collection[Any]) -> None:
@@ -57,17 +102,20 @@ def check_number(
     above: float | None = None,
     least: float | None = None,
     below: float | None = None,
+    most: float | None = None,
 ) -> float:
     """Require a finite real number within bounds."""
-    wanted = "a finite number"
-    wanted += f" above {above:g}" if above is not None else f" of at least {least:g}" if least is not None else ""
-    wanted += f" and below {below:g}" if below is not None else ""
+    bounds = {" above ": above, " of at least ": least, " below ": below, " of at most ": most}
+    wanted = "a finite number" + " and".join(
+        f"{told}{each:g}" for told, each in bounds.items() if each is not None
+    )
     fits = is_kind(value, Real) and math.isfinite(value)
     if (
         not fits
         or (above is not None and not value > above)
         or (least is not None and not value >= least)
         or (below is not None and not value < below)
+        or (most is not None and not value <= most)
     ):
         raise refusal(name, value, f"must be {wanted}", RANGE if is_kind(value, Real) else TYPE)
     return float(value)
@@ -119,13 +167,6 @@ def check_callbacks(name: str, value: object, report: str = "PassReport") -> Non
         raise refusal(name, value, f"must be a list of functions of a {report}")
 
 
-def check_share(name: str, value: Any) -> None:
-    """Require a number from 0 to 1."""
-    check_number(name, value, least=0)
-    if value > 1:
-        raise refusal(name, value, "must be a number from 0 to 1", RANGE)
-
-
 def optional(check: Check) -> Check:
     """Return a check that allows None as well."""
     return lambda name, value: None if value is None else check(name, value)
@@ -137,6 +178,7 @@ def or_infinite(check: Check) -> Check:
 
 
 POSITIVE = partial(check_number, above=0)
+SECONDS = optional(or_infinite(partial(check_number, least=0)))
 
 # Fields
 
@@ -447,7 +489,7 @@ class PerceptronParameters(Declared):
         one_of=(None, "l2", "l1", "elasticnet"),
     )
     alpha: float = param(0.0001, "The strength of the penalty.", least=0)
-    l1_ratio: float = param(0.15, 'The share of "l1" in "elasticnet".', check=check_share)
+    l1_ratio: float = param(0.15, 'The share of "l1" in "elasticnet".', least=0, most=1)
     fit_intercept: bool = param(True, "False means ``bias=None``.")
     max_iter: int = param(1000, "The maximum number of passes over the data.", help="Maximum number of passes.")
     tol: float | None = param(

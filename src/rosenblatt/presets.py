@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rosenblatt.exceptions import ParameterError
+from rosenblatt.exceptions import Given, InputError, ParameterError
+from rosenblatt.parameters import unknown_name
 
 if TYPE_CHECKING:
     from rosenblatt.estimators.perceptron import Perceptron
@@ -99,8 +100,10 @@ class Preset:
         """Raise `ParameterError` if the start of the lecture has another number of weights."""
         if self.start is not None and len(self.start) != n_features:
             raise ParameterError(
-                f"The preset {self.name!r} starts from {len(self.start)} weights, but the data has {n_features} "
-                "features. Choose another start or another preset."
+                Given("preset", self.name)
+                + f" starts from {len(self.start)} weights, but X has {n_features} features. Choose another "
+                + Given("start")
+                + " or another preset."
             )
 
     def lab_document(
@@ -171,7 +174,7 @@ class Preset:
         packed = packer.compress(text) + packer.flush()
         address = "#v1." + base64.urlsafe_b64encode(packed).decode("ascii").rstrip("=")
         if len(address) > LONGEST_ADDRESS:
-            raise ParameterError(f"The {len(document['X'])} rows do not fit into an address. Pass fewer of them.")
+            raise InputError(f"The {len(document['X'])} rows do not fit into an address. Pass fewer of them.")
         return address
 
 
@@ -247,7 +250,7 @@ def get(name: str) -> Preset:
     for each in _ALL:
         if each.name == name:
             return each
-    raise ParameterError(f"There is no preset {name!r}. Choose one of {', '.join(names())}.")
+    raise unknown_name("preset", name, "is not a preset", names())
 
 
 def fit(name: str, X: ArrayLike, y: NDArray[Any] | Sequence[Any], **changes: Any) -> Perceptron:

@@ -27,6 +27,7 @@ from typing import (
 )
 
 from rosenblatt.exceptions import ParameterError
+from rosenblatt.parameters import unknown_name
 from rosenblatt.rooms import find
 
 if TYPE_CHECKING:
@@ -248,20 +249,23 @@ def register(cls: T) -> T:
     """
     learner, name = vars(cls).get("_learner"), cls.__name__
     if not isinstance(learner, Learner):
-        raise ParameterError(
-            f"{name} cannot be registered: it does not declare a class attribute _learner. Add one; a subclass "
-            "can use dataclasses.replace(Base._learner, commands={...})."
+        told = (
+            "it does not declare a class attribute _learner. Add one; a subclass can use "
+            "dataclasses.replace(Base._learner, commands={...})."
         )
+        raise _unregistered(cls, told)
     if name in BUILT_IN or not _same_place(_registered.get(name, cls), cls):
-        raise ParameterError(f"{name} cannot be registered: another learner has this name. Rename the class.")
+        raise _unregistered(cls, "another learner has this name. Rename the class.")
     for command_name in learner.commands:
         owner = _owners().get(command_name, name)
         if owner != name:
-            raise ParameterError(
-                f"{name} cannot be registered: {command_name!r} is the command name of {owner}. Use another one."
-            )
+            raise _unregistered(cls, f"{command_name!r} is the command name of {owner}. Use another one.")
     _registered[name] = cls
     return cls
+
+
+def _unregistered(cls: type, why: str) -> ParameterError:
+    return ParameterError(f"{cls.__name__} cannot be registered: {why}", parameter="cls", value=cls)
 
 
 def is_known(name: str) -> bool:
@@ -276,7 +280,8 @@ def class_of(name: str) -> Any:
     if name in BUILT_IN:
         return getattr(find(BUILT_IN[name].module), name)
     if not is_known(name):
-        raise ParameterError(f"No learner {name!r:.60} is registered. Call rosenblatt.register on its class.")
+        told = f"No learner {name!r:.60} is registered. Call rosenblatt.register on its class."
+        raise ParameterError(told, parameter="name", value=name)
     return _registered[name]
 
 
@@ -392,12 +397,17 @@ def command(name: str, *, bare: bool = False) -> tuple[Any, Parameters]:
 
     With `bare`, the class is one that needs no scikit-learn, if the learner has one.
     """
-    if not is_command(name):
-        raise ParameterError(f"{name!r} is not a learner. Use one of {', '.join(commands())}.")
+    require_command(name)
     owner = _owners()[name]
     found = BUILT_IN[owner].bare if bare and owner in BUILT_IN else None
     cls = class_of(owner) if found is None else getattr(find(found[0]), found[1])
     return cls, declaration_of(cls).commands[name]
+
+
+def require_command(name: str) -> None:
+    """Raise `ParameterError` for a name that is not that of a command."""
+    if not is_command(name):
+        raise unknown_name("learner", name, "is not a learner", commands())
 
 
 def _owners() -> dict[str, str]:

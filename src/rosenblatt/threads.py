@@ -171,7 +171,9 @@ def _default() -> int:
     if number == 0:
         raise ParameterError(
             f"The environment variable {VARIABLE} is {text!r}, but must be a number of threads such as 4, or -1 "
-            "for all cores. Change or unset it."
+            "for all cores. Change or unset it.",
+            parameter=VARIABLE,
+            value=text,
         )
     return _shared(number)
 

@@ -131,7 +131,7 @@ def test_a_changed_corpus_is_noticed(run, corpus):
         (["x.conllu", "--label", "upos", "--multiclass", "direct"], "files of sentences have no --multiclass"),
         (["@xor", "--all"], "tables, whose labels are named by --target, have no --all"),
         (["@xor", "--without-inconsistent"], "have no --without-inconsistent"),
-        (["x.conllu", "--label", "tag"], "no column 'tag'"),
+        (["x.conllu", "--label", "tag"], "--label tag is not a column of x.conllu"),
         (["x.conllu", "--target", "upos"], "have no option --target"),
     ],
 )

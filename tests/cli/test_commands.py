@@ -329,7 +329,9 @@ def test_labels_that_the_model_does_not_know(done, run, tmp_path):
 def test_what_a_learner_is_cannot_be_set(run):
     ran = run("train", "@iris", "-o", "m", "--set", "average=false")
     assert (ran.code, ran.err) == (
-        2, "rosenblatt: The learner averaged-pa1 always sets average=True. Use another learner.\n",
+        2,
+        "rosenblatt: --set average=false contradicts the learner averaged-pa1, which always sets it to True. "
+        "Use another one.\n",
     )  # fmt: skip
 
 

@@ -209,7 +209,7 @@ def test_a_missing_date_is_filled_and_a_wrong_one_is_an_error(run):
     ran = run("predict", "m", "t.csv")
     assert ran.code == 2
     assert "t.csv:9:2: 'iso' is '2020-02-31', but the column holds dates" in ran.err
-    with pytest.raises(rb.exceptions.ParameterError, match="'iso' holds dates, and ONNX cannot read these"):
+    with pytest.raises(rb.exceptions.InputError, match="'iso' holds dates, and ONNX cannot read these"):
         rb.to_onnx(rb.load("m"))
 
 

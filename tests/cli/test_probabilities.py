@@ -34,7 +34,7 @@ def test_the_positive_class_is_chosen(done, run):
         assert 0.9 < found["ranking"]["roc_auc"] < 1.0
     unknown = run("evaluate", "m", "@breast-cancer", "--positive", "spam")
     assert unknown.code == 2
-    assert "the classes are benign, malignant" in unknown.err
+    assert "--positive spam is not one of the classes benign, malignant" in unknown.err
 
 
 @pytest.mark.parametrize(

@@ -104,13 +104,16 @@ def test_an_interrupted_tagger_is_saved(run, corpus, monkeypatch):
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        ("train x.conllu -o m --label tag", "x.conllu has no column 'tag'. Its columns are id, form, lemma, upos"),
-        ("train x.conllu -o m --label 11", "x.conllu has no column 11: there are 10"),
+        (
+            "train x.conllu -o m --label tag",
+            "--label tag is not a column of x.conllu. There are id, form, lemma, upos",
+        ),
+        ("train x.conllu -o m --label 11", "--label 11 is not a column of x.conllu. There are id, form"),
         ("train x.conllu -o m --label form", "both a feature and the label"),
         ("train x.conllu -o m --learner voted", "Drop --learner"),
         ("train x.conllu -o m --scale", "Drop --scale"),
         ("train x.conllu -o m --target upos", "holds sentences, which have no option --target. Drop --target."),
-        ("train x.conllu -o m --set tol=1", "SequencePerceptron has no parameter tol"),
+        ("train x.conllu -o m --set tol=1", "SequencePerceptron does not take --tol. It is a parameter of"),
         ("train x.conllu -o m --set templates=null", "Leave templates out"),
         ("train x.conllu -o m --holdout 0.01", "leaves none to train on or none to measure on"),
         ("train t.csv -o m --columns a,b", "tables have --features"),
@@ -125,7 +128,10 @@ def test_an_interrupted_tagger_is_saved(run, corpus, monkeypatch):
         ("predict tagger t.csv --format csv", "sentences are read as one of conllu, conll, text"),
         ("predict tagger pairs", "the line has 1 field, but the first line of tokens has 2 fields"),
         ("predict tagger x.conllu -o x.conllu", "would be overwritten"),
-        ("evaluate rows t.csv --label 1", "label is for taggers"),
+        (
+            "evaluate rows t.csv --label 1",
+            "--label is for taggers, but the model predicts rows of tables. Use --target.",
+        ),
     ],
 )
 def test_what_cannot_be_done_is_said(run, corpus, tmp_path, command, message):

@@ -21,7 +21,7 @@ def test_it_has_the_parameters_of_the_estimator():
     assert inspect.signature(BarePerceptron) == inspect.signature(rb.Perceptron)
     changed = BarePerceptron().set_params(eta0=0.5, max_iter=3)
     assert changed.get_params() == rb.Perceptron(eta0=0.5, max_iter=3).get_params()
-    with pytest.raises(ParameterError, match="no parameter 'gamma'"):
+    with pytest.raises(ParameterError, match="'gamma' is not a parameter"):
         changed.set_params(gamma=1)
 
 

@@ -399,7 +399,7 @@ def test_dense_output_is_the_same_numbers(tmp_path):
 
 def test_too_many_features_for_an_array_are_refused():
     encoder = rb.TableEncoder(text=["note"], bits=22, sparse_output=False)
-    with pytest.raises(ParameterError, match=r"features as an array would take.*sparse_output=True"):
+    with pytest.raises(InputError, match=r"features as an array would take.*sparse_output=True"):
         encoder.fit_transform(pd.concat([THINGS] * 10_000))
 
 

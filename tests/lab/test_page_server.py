@@ -179,7 +179,10 @@ BAD = [
     ),
     ({"do": "run", "X": [[1.0], [2.0]], "y": [0, 5], "labels": ["a", "b", "c"]}, "not among the labels"),
     ({"do": "run", "learner": "deep"}, "is not a learner"),
-    ({"do": "run", "learner": "kernel", "settings": ["bugdet=1"]}, "'bugdet' is no parameter of KernelPerceptron"),
+    (
+        {"do": "run", "learner": "kernel", "settings": ["bugdet=1"]},
+        "The learner kernel does not take bugdet. Did you mean budget?",
+    ),
     ({"do": "run", "learner": "kernel", "settings": ["budget"]}, "NAME=VALUE"),
     ({"do": "run", "learner": "kernel", "settings": ["kernel=round"]}, "is not a kernel"),
     ({"do": "run", "learner": "perceptron", "settings": ["eta0=-1"]}, "eta0"),

@@ -259,7 +259,7 @@ def test_another_fit_is_refused(tmp_path, kind, monkeypatch):
 @FIRST
 def test_what_cannot_be_resumed_is_refused(tmp_path, kind):
     data, path = rows_of(kind), tmp_path / "c"
-    with pytest.raises(ParameterError, match="needs a checkpoint to continue from"):
+    with pytest.raises(ParameterError, match="resume=True needs a checkpoint"):
         fit(made(kind), data, resume=True)
     with pytest.raises(ParameterError, match="every=0"):
         fit(made(kind), data, checkpoint=path, every=0)

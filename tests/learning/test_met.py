@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import rosenblatt as rb
-from rosenblatt.exceptions import NonFiniteError, ParameterError
+from rosenblatt.exceptions import InputError, NonFiniteError
 from rosenblatt.learning import state as module
 from rosenblatt.learning.linear import LinearModel
 from rosenblatt.learning.state import MetFeatures, State, is_wide, with_zeros
@@ -233,7 +233,7 @@ def test_a_value_that_is_not_finite_is_found_in_a_feature_that_was_never_met(nar
 
 
 def test_weights_of_all_features_are_refused_where_they_do_not_fit():
-    with pytest.raises(ParameterError, match="The weights of all features would take"):
+    with pytest.raises(InputError, match="The weights of all features would take"):
         MetFeatures.none_of(2**52).spread(np.zeros(1))
 
 

@@ -9,7 +9,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import rosenblatt as rb
-from rosenblatt.exceptions import InputError, LabelError, ParameterError, ShapeError
+from rosenblatt.exceptions import InputError, LabelError, ShapeError
 from rosenblatt.kernels import RBF
 from rosenblatt.learning.online import OnlineModel
 from rosenblatt.loops.rules import Confidence, Passive, Power, Rule
@@ -120,7 +120,7 @@ def test_a_kernel_has_no_packed_form():
     model = rb.KernelPerceptron(RBF(0.5), budget=5).partial_fit(X, LABELS, classes=["a", "b", "c"]).online_model()
     assert model.predict(X[0]) in LABELS
     assert model.copy().digest() == model.digest()
-    with pytest.raises(ParameterError, match="hyperplanes"):
+    with pytest.raises(InputError, match="hyperplanes"):
         model.pack()
 
 

@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, Normalizer, StandardScaler
 
 import rosenblatt as rb
-from rosenblatt.exceptions import ParameterError
+from rosenblatt.exceptions import InputError, ParameterError
 from tests.golden.trained.make import FOLDER
 from tests.models.models import NOISY, NUMBERS, TWO, X, made
 from tests.shared.strategies import quietly
@@ -135,7 +135,7 @@ def test_labels_keep_their_kind(labels, dtype):
 @pytest.mark.parametrize("labels", [np.array(["a", 1], object), np.array([2**63, 0], np.uint64)])
 def test_labels_without_a_type_in_onnx(labels):
     model = rb.Perceptron().fit([[0.0], [1.0]], labels)
-    with pytest.raises(ParameterError, match="have no type in ONNX"):
+    with pytest.raises(InputError, match="have no type in ONNX"):
         rb.to_onnx(model)
 
 
@@ -285,5 +285,5 @@ def test_pipelines_without_a_graph():
         (make_pipeline(StandardScaler(), rb.VotedPerceptron()), np.eye(6), "no ONNX graph"),
     ]:
         quietly(model.fit, table, KIND)
-        with pytest.raises(ParameterError, match=why):
+        with pytest.raises(InputError, match=why):
             rb.to_onnx(model)

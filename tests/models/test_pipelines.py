@@ -314,7 +314,7 @@ def test_python_names_what_a_trained_model_lacks(tmp_path):
     with pytest.raises(InputError, match=r"no column 'shape' \(did you mean 'shapes'"):
         model.predict([{"size": 1, "colour": "red", "shapes": "flat", "zip": "1", "heavy": True}])
     filled = rb.load(FOLDER / "scaled.v1.model")
-    with pytest.raises(ParameterError, match="partial_fit cannot go on"):
+    with pytest.raises(InputError, match="partial_fit cannot go on"):
         filled[0].partial_fit([{"a": 1, "b": 2}])
     filled[0].fit([{"a": 1, "b": 2}, {"a": 3, "b": 1}]).partial_fit([{"a": 1, "b": 2}])
 

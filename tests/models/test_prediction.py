@@ -8,7 +8,7 @@ import pytest
 from scipy.sparse import csr_array, issparse
 
 import rosenblatt as rb
-from rosenblatt.exceptions import InputError, ParameterError, ShapeError
+from rosenblatt.exceptions import InputError, ShapeError
 from rosenblatt.models import open_model
 from rosenblatt.models.files import EstimatorPredictor, Predictor
 from rosenblatt.registry import is_linear
@@ -28,7 +28,7 @@ def test_predictors_say_what_the_estimator_says(name, tmp_path):
     predictor = open_model(tmp_path / "m").predictor()
     assert isinstance(predictor, Predictor if is_linear(name.split("-")[0]) else EstimatorPredictor)
     if name.startswith(("AdaptiveFilter", "SequencePerceptron")):
-        with pytest.raises(ParameterError, match="no predictions of that kind"):
+        with pytest.raises(InputError, match="no predictions of that kind"):
             predictor.predict(as_rows(X))
         return
     assert predictor.n_features == model.n_features_in_
@@ -106,6 +106,6 @@ def test_what_transforms_does_not_predict(tmp_path):
     for name in ("MonomialMap", "VisualHierarchy"):
         rb.save(made(name), tmp_path / "m")
         predictor = open_model(tmp_path / "m").predictor()
-        with pytest.raises(ParameterError, match="no predictions of that kind"):
+        with pytest.raises(InputError, match="no predictions of that kind"):
             predictor.predict(as_rows(X))
     assert answers(rb.load(tmp_path / "m"))

@@ -226,7 +226,7 @@ def test_warm_start_goes_on_as_if_nothing_had_ended():
     with pytest.raises(LabelError, match="classes"):
         net.fit(X, Y + 1)
     assert full_state(net) == before
-    with pytest.raises(ParameterError, match=r"4-4-3 neurons.*4-5-3"):
+    with pytest.raises(InputError, match=r"4-4-3 neurons.*4-5-3"):
         net.set_params(hidden_layer_sizes=5).fit(X, Y)
 
 

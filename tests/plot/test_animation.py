@@ -44,7 +44,7 @@ def test_what_cannot_be_shown_is_refused(six, tmp_path, monkeypatch):
     clf, X, y = six
     with pytest.raises(ParameterError, match=r"\.gif, \.mp4 or \.html"):
         rb.plot.animate(clf, X, y, tmp_path / "six.avi")
-    with pytest.raises(ParameterError, match="two frames"):
+    with pytest.raises(ParameterError, match="frames=1 must be an integer of at least 2"):
         rb.plot.animate(clf, X, y, tmp_path / "six.gif", frames=1)
     monkeypatch.setattr("matplotlib.animation.FFMpegWriter.isAvailable", lambda: False)
     with pytest.raises(ParameterError, match=r"ffmpeg.*write a \.gif or \.html"):

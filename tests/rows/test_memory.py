@@ -9,7 +9,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import rosenblatt as rb
-from rosenblatt.exceptions import ParameterError
+from rosenblatt.exceptions import InputError
 from rosenblatt.learning.state import State
 from rosenblatt.rows import memory
 from rosenblatt.rows.memory import UNCHECKED_BYTES, free_memory, require_memory, weights_bytes
@@ -96,18 +96,14 @@ def test_ulimit_counts():
 def test_little_is_not_looked_at(monkeypatch):
     monkeypatch.setattr(memory, "free_memory", lambda: 0)
     require_memory("A small thing", UNCHECKED_BYTES, "None.")
-    with pytest.raises(
-        ParameterError, match=r"A thing would take 16.8 MB, but 0 bytes of memory are free\. None\."
-    ):
+    with pytest.raises(InputError, match=r"A thing would take 16.8 MB, but 0 bytes of memory are free\. None\."):
         require_memory("A thing", UNCHECKED_BYTES + 1, "None.")
 
 
 def test_weights_are_counted_before_they_are_made(monkeypatch):
     monkeypatch.setattr(memory, "free_memory", lambda: 15 * 10**9)
     shape = (2**28 + 1,)
-    with pytest.raises(
-        ParameterError, match=r"268,435,456 features would take 17.2 GB, but 15 GB .* free.*\(bits\)"
-    ):
+    with pytest.raises(InputError, match=r"268,435,456 features would take 17.2 GB, but 15 GB .* free.*\(bits\)"):
         State.zero(shape)
     assert weights_bytes(shape, average=True) == 2 * weights_bytes(shape)
     assert weights_bytes((3, 11), shrinks=True) == 2 * 3 * weights_bytes((11,))
@@ -117,14 +113,14 @@ def test_weights_are_counted_before_they_are_made(monkeypatch):
 def test_one_large_index_is_refused_with_the_figure(tmp_path, monkeypatch, learner):
     monkeypatch.setattr(memory, "free_memory", lambda: GIB)
     (tmp_path / "large.svm").write_text("+1 1:1 268435456:1\n-1 2:1\n")
-    with pytest.raises(ParameterError, match=r"Working on 268,435,456 features would take 42.9 GB, but 1.07 GB"):
+    with pytest.raises(InputError, match=r"Working on 268,435,456 features would take 42.9 GB, but 1.07 GB"):
         rb.train(tmp_path / "large.svm", learner)
 
 
 def test_means_are_counted_before_they_are_made(tmp_path, monkeypatch):
     monkeypatch.setattr(memory, "free_memory", lambda: GIB)
     (tmp_path / "large.svm").write_text("+1 1:1 268435456:1\n-1 2:1\n")
-    with pytest.raises(ParameterError, match=r"The means of 268,435,456 features would take 25.8 GB, but 1.07 GB"):
+    with pytest.raises(InputError, match=r"The means of 268,435,456 features would take 25.8 GB, but 1.07 GB"):
         rb.train(tmp_path / "large.svm", scale=True)
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rosenblatt.exceptions import ParameterError, ShapeError
+from rosenblatt.exceptions import InputError, ShapeError
 from rosenblatt.rows import pairs
 from rosenblatt.rows.pairs import PairEvaluation, as_groups, pairs_of
 
@@ -22,7 +22,7 @@ def test_they_are_all_pairs_of_a_group(rows):
 
 def test_too_many_pairs_are_refused(monkeypatch):
     monkeypatch.setattr(pairs, "BYTES_A_PAIR", 10**18)
-    with pytest.raises(ParameterError, match="groups of rows as qid"):
+    with pytest.raises(InputError, match="groups of rows as qid"):
         pairs_of(np.arange(3.0), np.zeros(3, np.int64))
 
 

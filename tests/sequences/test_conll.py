@@ -81,7 +81,7 @@ def test_conllu_plus_names_its_columns():
         (f"{word(1, '')}", 1, "the field form is empty. Write _"),
         (f"{word(1)}\n# sent_id = 2\n{word(1)}", 2, "a comment stands within a sentence"),
         (f"{word(1)}\n\n# global.columns = ID FORM", 3, "must stand before all sentences"),
-        ("# global.columns = ID ID", 1, "must have different names"),
+        ("# global.columns = ID ID", 1, "must have must be different: each is the name"),
     ],
 )
 def test_a_bad_line_of_conllu_is_named(text, line, problem):
@@ -96,7 +96,7 @@ def test_columns_are_split_by_tabs_or_blanks():
     assert blanks.tokens("1", "3") == [[("The", "B-NP"), ("cat", "I-NP")], [("It", "B-NP")]]
     tabs = read_corpus_text("New York\tB-LOC\nis\tO\n", names=["form", "ner"])
     assert tabs.tokens("form") == [["New York", "is"]]
-    with pytest.raises(ParameterError, match="different names"):
+    with pytest.raises(ParameterError, match="must be different: each is the name"):
         read_corpus_text("a b", names=["x", "x"])
     with pytest.raises(ParameterError, match="names belong to the format 'conll'"):
         read_corpus_text(CONLLU, format="conllu", names=["a"])
@@ -178,5 +178,5 @@ def test_the_format_is_known_by_the_name():
         "conll",
         "conll",
     ]
-    with pytest.raises(ParameterError, match="format is 'csv'"):
+    with pytest.raises(ParameterError, match="format='csv' does not fit: sentences are read as one of conllu"):
         corpus_format("a", "csv")

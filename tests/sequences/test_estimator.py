@@ -150,7 +150,7 @@ def test_weights_of_sentences():
 def test_rare_features_are_left_out():
     model = rb.SequencePerceptron(templates=["lower"], min_freq=2, max_iter=20).fit(X, Y)
     assert {name for name, _ in model.state_features_} <= {"lower=the", "lower=a", "lower=bark"}
-    with pytest.raises(ParameterError, match="min_freq cannot be used"):
+    with pytest.raises(ParameterError, match="min_freq=2 cannot be used"):
         model.partial_fit(X, Y)
 
 

@@ -81,7 +81,10 @@ def test_tables_are_certified_by_their_place(tmp_path):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: rb.train(TAGGED, scale=False), "scale is for tables, but the data holds sentences. Drop scale"),
+        (
+            lambda: rb.train(TAGGED, scale=False),
+            "scale=False is for tables, but the data holds sentences. Drop scale=False",
+        ),
         (lambda: rb.train(TAGGED, probabilities="sigmoid"), "probabilities is for tables"),
         (lambda: rb.train(TAGGED, resume=True), "resume needs a checkpoint"),
         (lambda: rb.train(TAGGED, "voted"), "not another learner"),
@@ -90,8 +93,8 @@ def test_tables_are_certified_by_their_place(tmp_path):
         (lambda: rb.train(TAGGED, encoding="latin-1"), "encoding is an option of reading files"),
         (lambda: rb.train("@iris", columns=["a"]), "columns is for sentences; tables have features. Drop columns"),
         (lambda: rb.train(WORDS), "both a feature and the label"),
-        (lambda: rb.certify(TAGGED, margin=True), "margin is for tables"),
-        (lambda: rb.certify(WORDS, TAGS, bias=False), "bias is for tables"),
+        (lambda: rb.certify(TAGGED, margin=True), "margin=True is for tables"),
+        (lambda: rb.certify(WORDS, TAGS, bias=False), "bias=False is for tables"),
     ],
 )
 def test_what_sentences_do_not_have(call, message):

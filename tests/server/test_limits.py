@@ -51,7 +51,7 @@ def test_the_place_of_what_is_wrong(body, status, row, column):
 def test_the_place_of_a_wrong_label(body):
     with pytest.raises(RequestError) as caught:
         read_message(LEARN, body)
-    assert caught.value.where == {"row": 0}
+    assert caught.value.where == {"parameter": "labels", "row": 0}
 
 
 def test_limits_count_rows_values_and_letters():

@@ -10,7 +10,7 @@ from sklearn.preprocessing import Normalizer
 
 import rosenblatt as rb
 from rosenblatt.cli.main import main
-from rosenblatt.exceptions import ParameterError
+from rosenblatt.exceptions import InputError, ParameterError
 from rosenblatt.rows import memory
 from rosenblatt.server.host import Host
 from tests.server.serving import calling, hosted, quiet
@@ -222,7 +222,7 @@ def test_a_table_with_categories_is_scaled_online(tmp_path, monkeypatch):
     assert again.decision_function(table).tobytes() == by_hand.decision_function(table).tobytes()
     monkeypatch.setattr(memory, "UNCHECKED_BYTES", 0)
     monkeypatch.setattr(memory, "free_memory", lambda: 1000)
-    with pytest.raises(ParameterError, match=r"as arrays, which an online scaler needs, would take .* scale=True"):
+    with pytest.raises(InputError, match=r"as arrays, which an online scaler needs, would take .* scale=True"):
         rb.train(whole, "perceptron", target="state", scale="online")
 
 
@@ -232,7 +232,7 @@ def test_an_online_scale_is_for_tables_without_text_on_one_machine(tmp_path, cap
     for more, said in (
         (["--text", "b"], "needs a number for every feature"),
         (["--ignore", "b", "--scale"], "drop --scale"),
-        (["--ignore", "b", "--probabilities"], "calibrated"),
+        (["--ignore", "b", "--probabilities"], "--online-scale cannot be combined with --probabilities"),
         (["--ignore", "b", "--workers", "2"], "one machine"),
     ):
         assert main([*command, *more]) != 0

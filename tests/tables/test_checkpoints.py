@@ -374,9 +374,9 @@ def test_a_checkpoint_of_an_old_version_is_refused_in_a_sentence(tmp_path):
 @pytest.mark.parametrize(
     ("parameters", "arguments", "message"),
     [
-        ({}, {"resume": True}, "needs a checkpoint to continue from"),
+        ({}, {"resume": True}, "resume=True needs a checkpoint"),
         ({}, {"checkpoint": "c", "every": 0}, "every=0"),
-        ({"stop_on_cycle": True}, {"checkpoint": "c"}, "cannot be combined with a checkpoint"),
+        ({"stop_on_cycle": True}, {"checkpoint": "c"}, "cannot be combined with checkpoint"),
         ({"order": [0, 1]}, {"checkpoint": "c"}, "row by row"),
     ],
 )

@@ -416,7 +416,7 @@ def test_how_numbers_were_written_in_training(table):
     assert read(table("a;label\n1.5;p\n2.5;q\n"))[2].recipe.to_json()["decimal"] == "."
     for how, problem in (
         ({"thousands": "_"}, "thousands='_' is not one of"),
-        ({"thousands": ",", "decimal": ","}, "thousands and decimal are both ','"),
+        ({"thousands": ",", "decimal": ","}, "thousands=',' and decimal=',' must differ"),
     ):
         with pytest.raises(ParameterError, match=problem):
             read(same, **how)

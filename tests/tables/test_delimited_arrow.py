@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import rosenblatt as rb
-from rosenblatt.exceptions import FormatError, ParameterError
+from rosenblatt.exceptions import FormatError, InputError
 from rosenblatt.rows import memory
 from rosenblatt.tables import delimited
 from rosenblatt.tables.delimited import infer_fields, read_block
@@ -90,16 +90,14 @@ def test_more_columns_than_fit_are_refused_with_the_figure(tmp_path, monkeypatch
     for name, sep in (("wide.csv", ","), ("wide.tsv", "\t")):
         path = tmp_path / name
         path.write_text((sep.join(["0"] * 1_000_000) + "\n") * 2)
-        with pytest.raises(
-            ParameterError, match=rf"{name}: reading 1,000,000 columns would take 1.06 GB, but 1 GB"
-        ):
+        with pytest.raises(InputError, match=rf"{name}: reading 1,000,000 columns would take 1.06 GB, but 1 GB"):
             rb.open_data(path)
 
 
 def test_more_columns_of_an_array_than_fit_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(memory, "free_memory", lambda: 10**9)
     np.savez_compressed(tmp_path / "wide.npz", X=np.zeros((1, 1_000_000)), y=np.zeros(1))
-    with pytest.raises(ParameterError, match=r"reading 1,000,000 columns would take 1\.02 GB, but 1 GB"):
+    with pytest.raises(InputError, match=r"reading 1,000,000 columns would take 1\.02 GB, but 1 GB"):
         rb.open_data(tmp_path / "wide.npz")
 
 

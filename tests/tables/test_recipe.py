@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rosenblatt.exceptions import ModelFileError, ParameterError
+from rosenblatt.exceptions import InputError, ModelFileError, ParameterError
 from rosenblatt.rows import memory
 from rosenblatt.tables.recipe import Recipe, SparseRecipe, TableRecipe
 
@@ -119,5 +119,5 @@ def test_recipes_of_older_files_count_words():
 def test_names_that_take_more_than_memory_are_refused(monkeypatch):
     monkeypatch.setattr(memory, "free_memory", lambda: 10**9)
     recipe = TableRecipe(True, 2, ("y", 1), "name", texts=(("mail", 0),), bits=28)
-    with pytest.raises(ParameterError, match=r"The names of 268,435,456 features would take 26\.8 GB, but 1 GB"):
+    with pytest.raises(InputError, match=r"The names of 268,435,456 features would take 26\.8 GB, but 1 GB"):
         recipe.names(2**28)

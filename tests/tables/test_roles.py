@@ -68,7 +68,7 @@ def test_choosing_features(path):
         ({"bits": 40}, "bits=40"),
         ({"ngrams": 0}, "ngrams=0 must"),
         ({"chunk_bytes": 0}, "chunk_bytes=0"),
-        ({"format": "xls"}, "format='xls' must"),
+        ({"format": "xls"}, "format='xls' is not one of 'csv'"),
     ],
 )
 def test_what_contradicts(path, options, problem):

@@ -260,7 +260,7 @@ def test_a_probe_is_explained_by_its_name(tmp_path):
 )
 def test_a_model_without_such_parts_says_what_to_use(model):
     with pytest.raises(
-        ParameterError, match=rf"of {type(model).__name__} is not a sum over features.*permutation_importance"
+        InputError, match=rf"of {type(model).__name__} is not a sum over features.*permutation_importance"
     ):
         rb.explain(fitted(model, X2, TWO), X2)
 

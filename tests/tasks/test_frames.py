@@ -124,7 +124,9 @@ def test_labels_are_no_learner_and_a_result_is_no_model():
 
 
 def test_what_a_frame_has_not(tmp_path):
-    with pytest.raises(ParameterError, match="header is an option of reading files, but the data is a data frame"):
+    with pytest.raises(
+        ParameterError, match="header=True is an option of reading files, but the data is a data frame"
+    ):
         rb.train(PEAKS, target="species", header=True)
     with pytest.raises(ParameterError, match="must be passed alone"):
         rb.train([PEAKS, PEAKS], target="species")

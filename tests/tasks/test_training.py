@@ -183,7 +183,10 @@ def test_progress_on_standard_error(capsys):
     ("arguments", "message"),
     [
         ({"learner": "pocket", "checkpoint": "x"}, "but pocket keeps none"),
-        ({"learner": "averaged", "parameters": {"average": False}}, "always sets average=True"),
+        (
+            {"learner": "averaged", "parameters": {"average": False}},
+            "average=False contradicts the learner averaged",
+        ),
         ({"learner": "averaged", "parameters": {"eta": 1}}, "Did you mean eta0"),
         ({"learner": rb.Perceptron(), "parameters": {"eta0": 1}}, "Set them on the estimator"),
         ({"learner": "averagd"}, "not a learner"),

@@ -473,7 +473,7 @@ def test_time_may_be_over():
     with pytest.raises(UndecidedError, match="The bounds are not known: Time"):
         rb.bounds(X, y, time_limit=0)
     assert rb.bounds(X, y, time_limit=100).to_dict() == rb.bounds(X, y).to_dict()
-    with pytest.raises(ParameterError, match=r"time_limit=.* must be None or a number of seconds"):
+    with pytest.raises(ParameterError, match=r"time_limit=.* must be a finite number of at least 0"):
         rb.bounds(X, y, time_limit=-1)
 
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rosenblatt as rb
-from rosenblatt.exceptions import ParameterError
+from rosenblatt.exceptions import LabelError, ParameterError
 
 
 @given(st.integers(0, 10**6), st.sampled_from([0.0, 0.5]))
@@ -38,7 +38,7 @@ def test_what_cannot_be_ranked_has_no_bound():
     found = rb.bounds([[0.0], [1.0], [0.5]], [0, 2, 3], qid=[0, 0, 0])
     assert not found.separable
     assert "no vector ranks" in found["pairs"].reason
-    with pytest.raises(ParameterError, match="no pair"):
+    with pytest.raises(LabelError, match="no pair"):
         rb.bounds([[0.0], [1.0]], [0, 2], qid=[0, 1])
     ranker = rb.RankingPerceptron().fit([[0.0], [1.0]], [0, 1])
     ranker.set_params(warm_start=True).fit([[0.0], [1.0]], [0, 1])

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from rosenblatt.cli.options import DATA, MODEL, Output, Sectioned, common, reading
+from rosenblatt.cli.options import DATA, MODEL, Output, Sectioned, Whole, common, reading
 
 
 @click.command(
@@ -23,12 +23,12 @@ is the one that the learner gets, after scaling. JSON has all parts that are not
 )
 @MODEL
 @DATA
-@click.option("--row", "rows", type=click.IntRange(1), multiple=True, metavar="N",
+@click.option("--row", "rows", type=Whole(1), multiple=True, metavar="N",
               help="Row to explain; may be given again. [default: the first 5]")  # fmt: skip
 @click.option("--class", "label", metavar="LABEL",
               help="Class whose score is explained, if there are more than two. [default: the predicted "
                    "one]")  # fmt: skip
-@click.option("--top", type=click.IntRange(1), default=10, show_default=True, help="Parts to show of each row.")
+@click.option("--top", type=Whole(1), default=10, show_default=True, help="Parts to show of each row.")
 @reading
 @common
 def explain(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rosenblatt.cli.options import MODEL, Output, Sectioned, common
+from rosenblatt.cli.options import MODEL, Output, Sectioned, Whole, common
 
 
 @click.command(
@@ -16,7 +16,7 @@ Examples:
   rosenblatt inspect spam.model --json | jq .provenance""",
 )
 @MODEL
-@click.option("--weights", type=click.IntRange(0), default=10, show_default=True, help="Weights to show.")
+@click.option("--weights", type=Whole(0), default=10, show_default=True, help="Weights to show.")
 @common
 def inspect(model: str, weights: int, output: Output) -> None:
     """Show the learner, the largest weights by name, and the origin of MODEL. Nothing in it is executed."""

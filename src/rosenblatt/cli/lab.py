@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from rosenblatt.cli.options import Output, Sectioned, common, reading
+from rosenblatt.cli.options import Output, Sectioned, Whole, common, reading
 from rosenblatt.rooms import find
 
 
@@ -24,7 +24,7 @@ The page is served to this computer only, until Ctrl-C. It needs starlette, uvic
 )
 @click.argument("data", nargs=-1, metavar="[DATA...]")
 @reading
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port. [default: any free one]")
+@click.option("--port", type=Whole(0, 65535), default=0, help="The port. [default: any free one]")
 @click.option("--browser/--no-browser", default=True, help="Open the browser. [default: --browser]")
 @common
 def lab(data: tuple[str, ...], options: dict[str, Any], port: int, browser: bool, output: Output) -> None:

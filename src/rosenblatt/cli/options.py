@@ -9,7 +9,6 @@ import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from difflib import get_close_matches
 from functools import wraps
 from itertools import chain
 from typing import Any, TypeAlias
@@ -19,7 +18,7 @@ from click.shell_completion import CompletionItem
 
 from rosenblatt import registry
 from rosenblatt.escaping import json_text, printable_lines
-from rosenblatt.exceptions import MOST_NOTES, NOTE, Given, Message, ParameterError, Remedy, Term, brief_notes
+from rosenblatt.exceptions import MOST_NOTES, NOTE, Given, Message, Remedy, Term, brief_notes
 from rosenblatt.parameters import Declared, PerceptronParameters, TrainingArguments
 from rosenblatt.tables.reading import (
     CORPUS_FORMATS,
@@ -38,6 +37,18 @@ Command: TypeAlias = Callable[..., Any]
 OWN = "Options"
 
 DATA = click.argument("data", nargs=-1, required=True, metavar="DATA...")
+
+
+class Whole(click.IntRange):
+    """A whole number within bounds."""
+
+    name = "whole number"
+
+
+class Number(click.FloatRange):
+    """A number within bounds."""
+
+    name = "number"
 
 
 class ModelPath(click.Path):
@@ -162,17 +173,14 @@ common = taking(
 
 
 class Parsed(click.ParamType[Any]):
-    """The type of an option whose text a function reads; what it raises is said of the option."""
+    """The type of an option whose text a function reads; it may raise `click.BadParameter`."""
 
     def __init__(self, name: str, read: Callable[[Any], Any]) -> None:
         self.name, self.read = name, read
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return what the function reads."""
-        try:
-            return self.read(value)
-        except ParameterError as error:
-            self.fail(str(error), param, ctx)
+        return self.read(value)
 
 
 def _jobs(value: Any) -> int:
@@ -182,7 +190,7 @@ def _jobs(value: Any) -> int:
     except ValueError:
         number = 0
     if number == 0:
-        raise ParameterError(f"{value!r} is no number of threads. Use one such as 4, or -1 for all cores.")
+        raise click.BadParameter(f"{value!r} is no number of threads. Use one such as 4, or -1 for all cores.")
     return number
 
 
@@ -205,7 +213,7 @@ def _column(value: Any) -> Column:
     except ValueError:
         return str(value)
     if position == 0:
-        raise ParameterError("columns are counted from 1, or from the end as -1.")
+        raise click.BadParameter("columns are counted from 1, or from the end as -1.")
     return position
 
 
@@ -243,7 +251,7 @@ reading = taking(
                      " to N words. 2-3: of two and three words; char:2-5: of two to five characters in a word."),
         click.option("--weighting", type=click.Choice(WEIGHTINGS), default=WEIGHTINGS[0], show_default=True,
                      help="Weight words by (1 + log count) · idf, each text at length 1, or only count them."),
-        click.option("--bits", type=click.IntRange(1, MOST_BITS), metavar="N", default=18, show_default=True,
+        click.option("--bits", type=Whole(1, MOST_BITS), metavar="N", default=18, show_default=True,
                      help="Hash words into 2^N features."),
         click.option("--vocabulary/--no-vocabulary", default=None, help="Store up to three words of each feature, "
                      "or none, to name weights. [default: one of each, of the largest weights]"),
@@ -277,8 +285,6 @@ reading = taking(
 """Adds the options of reading; the command gets `options`, a dict for `rosenblatt.open_data`."""
 
 
-ONLY_TRACE = {"stop_on_cycle"}
-"""Parameters of learners that have an option of their own in `trace` alone."""
 SPELLED = {("scale", "online"): "--online-scale", ("cache", "no"): "--no-cache"}
 """Values that have an option of their own."""
 TERMS = {
@@ -287,6 +293,7 @@ TERMS = {
     "proof": "rosenblatt certify prints the proof",
     "proved": "proved; rosenblatt certify prints the proof",
     "support": "",
+    "label": "--label",
 }
 """Things of Python that have another name here."""
 
@@ -313,7 +320,7 @@ def as_option(parameter: str, value: Any = None) -> str:
     if (parameter, value) in SPELLED:
         return SPELLED[parameter, value]
     option = _option(parameter)
-    if option is None:
+    if option is None or (isinstance(value, str | int) and not _takes(option, value)):
         text = value if isinstance(value, str) else json.dumps(value)
         return "--set " + (parameter if value is None else shlex.quote(f"{parameter}={text}"))
     on, off = option.opts[-1], option.secondary_opts
@@ -329,25 +336,43 @@ def _said(slot: Remedy | Given | Term) -> str:
     if isinstance(slot, Term):
         return TERMS.get(slot.name, slot.python)
     if isinstance(slot, Given) and not isinstance(slot.value, str | int | float | tuple):
-        return str(slot) if _option(slot.parameter) is None else as_option(slot.parameter)
+        if slot.is_named or _option(slot.parameter) is not None:
+            return as_option(slot.parameter)
+        return as_option(slot.parameter) + "=null" if slot.value is None else str(slot)
     return as_option(slot.parameter, slot.value)
 
 
+def _takes(option: click.Option, value: str | int) -> bool:
+    """Return whether an option can have a value; the learner of a command may have others for its parameter."""
+    if isinstance(value, bool):
+        return value or not option.is_flag or bool(option.secondary_opts)
+    return not isinstance(option.type, click.Choice) or value in option.type.choices
+
+
 def _option(parameter: str) -> click.Option | None:
-    """Return the option that sets a parameter: of the command that runs, or of the first command that has one."""
+    """Return the option that sets a parameter: of the command that runs, or of the first command that has one.
+
+    A command that has ``--set`` sets all parameters of learners by it that are not options of its own.
+    """
     from rosenblatt.cli.main import COMMANDS, commands
 
-    name = f"--{parameter.replace('_', '-')}"
     context = click.get_current_context(silent=True)
-    running = [] if context is None else [context.command]
-    if parameter in ONLY_TRACE and running and running[0].name != "trace":
-        return None
+    if context is not None:
+        found = _option_of(context.command, parameter)
+        sets = found is None and _option_of(context.command, "settings") is not None
+        if found is not None or (
+            sets and any(parameter in registry.defaults_of(each) for each in registry.BUILT_IN)
+        ):
+            return found
     every = (commands.get_command(click.Context(commands, resilient_parsing=True), each) for each in COMMANDS)
-    for command in chain(running, every):
-        for each in command.params if command is not None else ():
-            if isinstance(each, click.Option) and (each.name == parameter or name in each.opts):
-                return each
-    return None
+    found_there = (_option_of(command, parameter) for command in every if command is not None)
+    return next((each for each in found_there if each is not None), None)
+
+
+def _option_of(command: click.Command, parameter: str) -> click.Option | None:
+    name = f"--{parameter.replace('_', '-')}"
+    options = (each for each in command.params if isinstance(each, click.Option))
+    return next((each for each in options if each.name == parameter or name in each.opts), None)
 
 
 def as_typed(places: Sequence[str], options: Mapping[str, Any]) -> str:
@@ -373,11 +398,7 @@ class LearnerName(click.ParamType[str]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Require the name of a learner."""
-        if not registry.is_command(str(value)):
-            names = registry.commands()
-            near = get_close_matches(str(value), names, 1)
-            hint = f"Did you mean {near[0]}?" if near else f"Use one of {', '.join(names)}."
-            self.fail(f"{value!r} is not a learner. {hint}", param, ctx)
+        registry.require_command(str(value))
         return str(value)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -407,10 +428,7 @@ def _set(settings: Sequence[str]) -> dict[str, Any]:
         return {}
     from rosenblatt.tasks.training import parameters_of
 
-    try:
-        return parameters_of(settings)
-    except ParameterError as error:
-        raise click.UsageError(f"--set {error}") from error
+    return parameters_of(settings)
 
 
 def _gather(values: dict[str, Any]) -> dict[str, Any]:
@@ -433,17 +451,17 @@ def kind_of(owner: type[Declared], name: str, *choices: str) -> Any:
     Examples
     --------
     >>> kind_of(PerceptronParameters, "validation_fraction")
-    <FloatRange 0<x<1>
+    <Number 0<x<1>
     """
     declared = owner._declared[name]
     bounds: Any = declared.bounds
     if choices or declared.choices:
         return click.Choice(choices or [each for each in declared.choices if isinstance(each, str)])
     if declared.type == "int":
-        return click.IntRange(bounds.get("least", 1), bounds.get("most"))
+        return Whole(bounds.get("least", 1), bounds.get("most"))
     least = bounds.get("above", bounds.get("least"))
     opens = {"min_open": "above" in bounds, "max_open": True}
-    return click.FloatRange(least, bounds.get("below"), **opens) if bounds else click.FLOAT
+    return Number(least, bounds.get("below"), **opens) if bounds else Number()
 
 
 def _declared_option(name: str, *choices: str) -> Any:
@@ -477,7 +495,7 @@ learning = taking(
         *(_declared_option(name, *choices) for name, choices in SHARED.items()),
         click.option("--kernel", type=Parsed("kernel", _kernel), help="Kernel, such as 'rbf' or "
                      "'polynomial(degree=3, c=1)'."),
-        click.option("--budget", type=click.IntRange(1), metavar="N", help="Maximum rows in a kernel model."),
+        click.option("--budget", type=Whole(1), metavar="N", help="Maximum rows in a kernel model."),
         click.option("--set", "settings", multiple=True, metavar="NAME=VALUE",
                      help="Any other parameter of the learner, as in Python."),
         click.option("--seed", type=kind_of(TrainingArguments, "seed"), metavar="N", default=0, show_default=True,

@@ -11,7 +11,7 @@ from typing import Any
 import click
 import numpy as np
 
-from rosenblatt.cli.options import Output, Sectioned, common, jobs
+from rosenblatt.cli.options import Output, Sectioned, Whole, common, jobs
 from rosenblatt.exceptions import FormatError, LabelError, Message, ShapeError, Term
 
 SIDES = {"-1": -1, "0": 0, "": 0, "1": 1, "+1": 1}
@@ -35,12 +35,10 @@ several (one problem for each). An empty field is a row that is not in the probl
 @click.option("--report", type=click.Path(dir_okay=False), help="HTML page to write.")
 @click.option("--model", type=click.Path(dir_okay=False), help="Model file to write the probes to.")
 @click.option("--layers", is_flag=True, help="Each file is a layer of the same rows, not a shard.")
-@click.option("--folds", type=click.IntRange(2), default=5, show_default=True, help="Number of folds.")
-@click.option("--controls", type=click.IntRange(0), default=1, show_default=True, help="Control tasks a problem.")
-@click.option(
-    "--max-iter", type=click.IntRange(1), default=1000, show_default=True, help="Maximum number of passes."
-)
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Random seed.")
+@click.option("--folds", type=Whole(2), default=5, show_default=True, help="Number of folds.")
+@click.option("--controls", type=Whole(0), default=1, show_default=True, help="Control tasks a problem.")
+@click.option("--max-iter", type=Whole(1), default=1000, show_default=True, help="Maximum number of passes.")
+@click.option("--seed", type=Whole(0), default=0, show_default=True, help="Random seed.")
 @click.option("--no-verdict", is_flag=True, help="Do not decide whether problems are separable.")
 @click.option("--device", type=click.Choice(["cpu", "cuda", "auto"]), default="cpu", show_default=True,
               help="Where to train.")  # fmt: skip

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from rosenblatt.cli.options import DATA, MODEL, Output, Sectioned, common, reading
+from rosenblatt.cli.options import DATA, MODEL, Number, Output, Sectioned, common, reading
 
 
 @click.command(
@@ -23,7 +23,7 @@ The page is one file that needs nothing else: it can be sent by mail, and opened
               help="HTML file to write.")  # fmt: skip
 @click.option("--title", help="Title of the page.")
 @click.option("--positive", metavar="LABEL", help="Class of ROC AUC, average precision and thresholds.")
-@click.option("--time-limit", type=click.FloatRange(0, min_open=True), default=10.0, show_default=True,
+@click.option("--time-limit", type=Number(0, min_open=True), default=10.0, show_default=True,
               help="Maximum seconds for proofs.")  # fmt: skip
 @reading
 @common

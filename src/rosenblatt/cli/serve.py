@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rosenblatt.cli.options import Output, Sectioned, common
+from rosenblatt.cli.options import Number, Output, Sectioned, Whole, common
 from rosenblatt.rooms import find
 
 if TYPE_CHECKING:
@@ -30,10 +30,10 @@ listens to this computer only, until Ctrl-C. It needs starlette, uvicorn, h11 an
 @click.option("--data", "folder", default="rosenblatt-data", show_default=True, metavar="DIR", help="The data "
               "folder.")  # fmt: skip
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0: any free one.")
+@click.option("--port", type=Whole(0, 65535), default=8000, show_default=True, help="0: any free one.")
 @click.option(
     "--keep",
-    type=click.IntRange(min=0),
+    type=Whole(min=0),
     default=1_000_000,
     show_default=True,
     help="Events to keep; older ones are folded into the oldest version.",
@@ -53,11 +53,11 @@ listens to this computer only, until Ctrl-C. It needs starlette, uvicorn, h11 an
               "encrypts.")  # fmt: skip
 @click.option(
     "--rate",
-    type=click.FloatRange(0, min_open=True),
+    type=Number(0, min_open=True),
     help="Requests a second that a caller may send. [default: no limit]",
 )
 @click.option("--log-all", is_flag=True, help="Log every request, not only refused and administrative ones.")
-@click.option("--workers", type=click.IntRange(0, 64), default=0, help="Further processes, which only predict.")
+@click.option("--workers", type=Whole(0, 64), default=0, help="Further processes, which only predict.")
 @click.option("--follow", "descriptor", type=int, hidden=True, help="Only predict, for a server.")
 @click.option("--grow", is_flag=True, help="Let labels that a model does not know become classes.")
 @common

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rosenblatt.cli.options import Output, Sectioned, common
+from rosenblatt.cli.options import Number, Output, Sectioned, common
 from rosenblatt.rooms import find
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def token() -> None:
     metavar="SCOPE[:MODEL]",
     help="What it allows: predict, learn or admin, for every model or for the one named. May be repeated.",
 )
-@click.option("--days", type=click.FloatRange(0, min_open=True), default=90.0, show_default=True,
+@click.option("--days", type=Number(0, min_open=True), default=90.0, show_default=True,
               help="Days until it expires.")  # fmt: skip
 @click.option("--forever", is_flag=True, help="Do not let it expire.")
 @DATA_FOLDER

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from rosenblatt import presets
-from rosenblatt.cli.options import DATA, Output, Sectioned, common, reading
+from rosenblatt.cli.options import DATA, Output, Sectioned, Whole, common, reading
 
 
 def _start(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tuple[float, ...] | str | None:
@@ -40,7 +40,7 @@ Rows are counted from 1.""",
 @click.option("--eta0", type=float, help="Learning rate η. [default: 1]")
 @click.option("--start", callback=_start, help="Initial weights, or first for y₁x₁. [default: zeros]")
 @click.option("--start-bias", type=float, help="Initial bias. [default: 0]")
-@click.option("--first", type=click.IntRange(1), help="First row of each pass. [default: 1]")
+@click.option("--first", type=Whole(1), help="First row of each pass. [default: 1]")
 @click.option("--bias", type=click.Choice(["unit", "radius", "none"]),
               help="Change of the bias by an update: 1, R², or none. [default: unit]")  # fmt: skip
 @click.option("--tie", type=click.Choice(["mistake", "sign", "half", "correct"]),
@@ -51,9 +51,9 @@ Rows are counted from 1.""",
               help="End when the weights come back, which proves that no line exists (two classes).")  # fmt: skip
 @click.option("--margin", type=float, default=0.0, help="Update if y·f is not greater than this.")
 @click.option("--shuffle", is_flag=True, help="Use a new random order in each pass.")
-@click.option("--seed", type=click.IntRange(0), default=0, help="Random seed.")
-@click.option("--max-iter", type=click.IntRange(1), default=100, show_default=True, help="Maximum passes.")
-@click.option("--limit", type=click.IntRange(0), default=100, show_default=True, help="Maximum updates to show.")
+@click.option("--seed", type=Whole(0), default=0, help="Random seed.")
+@click.option("--max-iter", type=Whole(1), default=100, show_default=True, help="Maximum passes.")
+@click.option("--limit", type=Whole(0), default=100, show_default=True, help="Maximum updates to show.")
 @click.option("-o", "--output", "path", type=click.Path(dir_okay=False),
               help="File for the whole record: .npz, .csv or .parquet.")  # fmt: skip
 @click.option("--html", type=click.Path(dir_okay=False), help="Page to step through the run (two classes).")

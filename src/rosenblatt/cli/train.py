@@ -16,6 +16,7 @@ from rosenblatt.cli.options import (
     SCALE,
     Output,
     Sectioned,
+    Whole,
     common,
     in_options,
     jobs,
@@ -79,7 +80,7 @@ Files of sentences (CoNLL-U, or a token a line with columns) train a tagger, a S
 @click.option("--no-cache", is_flag=True, help="Keep all rows in memory, and write no cache file.")
 @click.option("--dask", "address", metavar="ADDRESS", help="Train on the Dask cluster of this scheduler, such as "
               "tcp://10.0.0.1:8786; its workers read the files.")  # fmt: skip
-@click.option("--workers", type=click.IntRange(1), metavar="N", help="Train on N processes of this machine, by "
+@click.option("--workers", type=Whole(1), metavar="N", help="Train on N processes of this machine, by "
               "Dask.")  # fmt: skip
 @click.option("--mixing", type=click.Choice(["uniform", "mistakes"]),
               help="How a cluster mixes partitions: each the same, or by its mistakes. "

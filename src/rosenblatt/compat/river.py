@@ -34,7 +34,8 @@ class _Wrapper:
 
     def _begin(self, given: Any, ability: str) -> None:
         if not hasattr(given, ability):
-            raise ParameterError(f"{type(given).__name__} has no {ability}, so it cannot learn from a stream.")
+            told = f"{type(given).__name__} has no {ability}, so it cannot learn from a stream."
+            raise ParameterError(told, parameter="learner")
         self._estimator = clone(given)
 
     def __repr__(self) -> str:
@@ -74,7 +75,8 @@ class RiverClassifier(_Wrapper, base.Classifier):
         self._begin(Perceptron() if learner is None else learner, "learn_one")
         name, grows = type(self._estimator).__name__, getattr(self._estimator, "multiclass", None) == "direct"
         if not is_classifier(self._estimator) or name == "MultilabelPerceptron":
-            raise ParameterError(f"{name} does not give an example one label of several, so it is no classifier.")
+            told = f"{name} does not give an example one label of several, so it is no classifier."
+            raise ParameterError(told, parameter="learner")
         if classes is None and not grows:
             raise ParameterError(
                 Given("learner", self._estimator) + " must know all labels before the first example. Pass them to "

@@ -192,9 +192,8 @@ def _client(given: Client | str | None) -> Client:
     try:
         return default_client()
     except ValueError:
-        raise ParameterError(
-            "There is no Dask client in use. Make one, client = distributed.Client(), and pass client=client."
-        ) from None
+        told = "There is no Dask client in use. Make one, client = distributed.Client(), and pass client=client."
+        raise ParameterError(told, parameter="client") from None
 
 
 def _connected(address: str) -> Client:

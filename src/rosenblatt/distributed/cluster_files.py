@@ -9,7 +9,7 @@ from inspect import signature
 from typing import Any
 
 from rosenblatt.escaping import count
-from rosenblatt.exceptions import NOTE, ParameterError, Remedy
+from rosenblatt.exceptions import NOTE, MissingRoomError, ParameterError, Remedy
 from rosenblatt.loops.compilation import Seconds
 from rosenblatt.models.files import with_largest_words
 from rosenblatt.parameters import UNUSED, TrainingArguments, positional
@@ -99,14 +99,14 @@ class ClusterTraining(Training):
         else:
             self._choose(self.learner)
         if "mixing" not in abilities(self.estimator):
-            raise ParameterError(
-                f"The learner {self.name} is not trained on a cluster; {able_in_words('mixing')} are."
-            )
+            told = f"The learner {self.name} is not trained on a cluster; {able_in_words('mixing')} are."
+            raise ParameterError(told, parameter="learner", value=self.name)
         arguments_on_cluster({"scale": self.scale})
         self.refuse_unused(abilities(self.estimator))
         files = places_of(self.data)
         if any(place == "-" or place.startswith("@") for place in files):
-            raise ParameterError("A cluster reads files: standard input and built-in sets stay on one machine.")
+            told = "A cluster reads files: standard input and built-in sets stay on one machine."
+            raise ParameterError(told, parameter="data")
         cluster, how = Cluster(self.client), read_options(self.options)
         scale = None if self.scale is None else bool(self.scale)
         self.blocks: Any = partition_files(
@@ -170,7 +170,7 @@ def cluster_of(address: str | None, workers: int | None, log: Log = log_info) ->
         import dask
         from distributed import Client, LocalCluster
     except ModuleNotFoundError as error:
-        raise ParameterError(
+        raise MissingRoomError(
             'Clusters need Dask: pip install "dask[array,dataframe]" distributed pandas'
         ) from error
     from rosenblatt.distributed.cluster import Cluster

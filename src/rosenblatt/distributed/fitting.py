@@ -125,7 +125,8 @@ def fit(
         if not isinstance(estimator, Perceptron) or "mixing" not in abilities(estimator):
             raise ParameterError(
                 f"{type(estimator).__name__} cannot be trained by parameter mixing. Use {classes_able('mixing')}, "
-                "or a Pipeline of a TableEncoder and one of these."
+                "or a Pipeline of a TableEncoder and one of these.",
+                parameter="estimator",
             )
         check_choice("mixing", mixing, ("uniform", "mistakes"))
         check_choice("by", by, ("partitions", "machines"))
@@ -142,7 +143,8 @@ def _fit_pipeline(
 
     steps = [step for _, step in pipeline.steps]
     if len(steps) != 2 or not isinstance(steps[0], TableEncoder) or not isinstance(steps[1], Perceptron):
-        raise ParameterError("The pipeline must have two steps, a TableEncoder and a Perceptron.")
+        told = "The pipeline must have two steps, a TableEncoder and a Perceptron."
+        raise ParameterError(told, parameter="estimator")
     mixing, by, checkpoint, every, resume = how
     fit_encoder(steps[0], X, y, client=client, **options)
     blocks = encode_partitions(steps[0], X, y, client=client, **options)
@@ -166,9 +168,8 @@ def _require_possible(p: Any, by: str) -> None:
         shown = repr(p.order) if isinstance(p.order, str) else "..."
         raise ParameterError(Given("order", shown) + " needs all rows in one place. Use 'shuffle' or 'cyclic'.")
     if p.average and (int(p.average) > 1 or p.penalty is not None):
-        raise ParameterError(
-            "On a cluster an average is over all visits, without a penalty. Use average=True and penalty=None."
-        )
+        told = "On a cluster an average is over all visits, without a penalty. Use average=True and penalty=None."
+        raise ParameterError(told, parameters=("average", "penalty"))
     if by == "machines" and (p.multiclass == "direct" or p.tol is not None or p.penalty is not None):
         raise ParameterError(
             Given("by", "machines")
@@ -196,7 +197,8 @@ def _train(
     with make_plan(p, blocks, redrawn=redrawn, sparse=True) as planned_fit:
         plan, start, drawn = planned_fit
         if start.moves_more:
-            raise ParameterError(f"{type(p).__name__} keeps more than weights, and only weights are mixed.")
+            told = f"{type(p).__name__} keeps more than weights, and only weights are mixed."
+            raise ParameterError(told, parameter="estimator")
         shuffles = p.order == "shuffle" and p.shuffle
         seed = drawn.seed if shuffles else None
         visitor = ClusterVisitor(blocks, plan, start.copy(), seed, mixing, machines=machines)

@@ -226,9 +226,8 @@ def certify(
     with interruptible():
         blocks = X if isinstance(X, PartitionedBlocks) else partition(X, y, client=client, **options)
         if any(blocks.agreed.how.steps):
-            raise ParameterError(
-                "A proof is about rows as they are. Partition the data without scale and filling."
-            )
+            told = "A proof is about rows as they are. Partition the data without scale and filling."
+            raise ParameterError(told, parameter="X")
         clock, k = Clock(time_limit), len(blocks.classes)
         labels = distinct_labels(cast(Batch, blocks))
 
@@ -415,7 +414,8 @@ def verify(
 
     with interruptible():
         if not isinstance(certificate, Separable | Inseparable):
-            raise ParameterError("verify takes the proof of one question, Separable or Inseparable.")
+            told = "verify takes the proof of one question, Separable or Inseparable."
+            raise ParameterError(told, parameter="certificate")
         blocks = X if isinstance(X, PartitionedBlocks) else partition(X, y, client=client, **options)
         data = certificate.data
         sign = check.signer(data.positive, data.negative)

@@ -33,6 +33,7 @@ from rosenblatt.distributed.parts import (
 )
 from rosenblatt.estimators.table_encoder import figures_of
 from rosenblatt.exceptions import Given, InputError, NoRowsError, ParameterError, ShapeError
+from rosenblatt.parameters import unused
 from rosenblatt.tables.encoder import MOST_CATEGORIES, WORDS_SHOWN
 from rosenblatt.tables.file_source import open_source
 from rosenblatt.tables.preparation import Encoding
@@ -129,10 +130,9 @@ def merge_recipes(start: TableRecipe, learned: Sequence[TableRecipe]) -> TableRe
     for which, (name, _) in enumerate(start.categorical):
         levels = sum(column == which for column, _ in categories)
         if levels > MOST_CATEGORIES:
-            raise ParameterError(
-                f"Column {name!r} holds {levels:,} different values in all partitions, more than "
-                f"{MOST_CATEGORIES:,}. Leave it out with ignore, or name it in text or hashed."
-            )
+            told = f"Column {name!r} holds {levels:,} different values in all partitions, more than "
+            told += f"{MOST_CATEGORIES:,}. Leave it out with ignore, or name it in text or hashed."
+            raise InputError(told, code="too-many-categories", column=name)
     words: tuple[Words, ...] | None = None
     if learned and learned[0].words is not None:
         columns = len(learned[0].words)
@@ -247,7 +247,8 @@ def partition(
             )
         return partition_files(cluster, places_of(X), Options(**options), memory=memory, scale=scale, log=log)
     if options:
-        raise ParameterError(f"{next(iter(options))} is an option of reading files, but X is none. Drop it.")
+        name, value = next(iter(options.items()))
+        raise unused(name, value, after=" is an option of reading files, but X is none")
     blocks = PartitionedBlocks.of(cluster, rows_on_workers(cluster, X, y))
     if not scale:
         return blocks

@@ -40,7 +40,7 @@ from rosenblatt.locking import hold_lock
 from rosenblatt.loops.compilation import announce_compilation
 from rosenblatt.loops.order import Blockwise, Order, make_order
 from rosenblatt.loops.rules import Margins, Penalty, Rule, tie_shares
-from rosenblatt.parameters import check_count, check_flag, is_kind
+from rosenblatt.parameters import check_count, check_flag, contradiction, is_kind
 from rosenblatt.registry import name_of
 from rosenblatt.rows.batch import Batch, label_weights, require_some_weight, require_two, weights_by_count
 from rosenblatt.rows.labels import as_labels, list_classes
@@ -83,11 +83,8 @@ def check_penalty(p: Any) -> None:
         return
     penalty = make_penalty(p)
     if p.average and penalty.rent > 0.0:
-        raise ParameterError(
-            Given("penalty", p.penalty)
-            + f" cannot be combined with average={p.average!r}: weights that stop at zero have "
-            "no average that costs little. Use penalty='l2', or SoftMarginClassifier(solver='sgd'), or drop one."
-        )
+        why = ", because weights that stop at zero have no average that costs little"
+        raise contradiction(Given("penalty", p.penalty), Given("average", p.average), why)
     if penalty.keep <= 0.0:
         raise ParameterError(
             Given("alpha", p.alpha)
@@ -174,7 +171,7 @@ def resolve_order(p: Any, n_rows: int, seed: int, made: int) -> Order:
     order = p.order
     if not p.shuffle and isinstance(order, str):
         if order == "random":
-            raise ParameterError(Given("order", "random") + " contradicts shuffle=False. Drop one of them.")
+            raise contradiction(Given("order", "random"), Given("shuffle", False))
         order = "cyclic" if order == "shuffle" else order
     return make_order(order, n_rows, seed, made)
 
@@ -430,28 +427,19 @@ def require_possible(p: Any, blocks: Blocks, checkpoint: bool, before: Before | 
         )
     if not in_memory and p.stop_on_cycle:
         told = " needs all rows in memory. Use " + Remedy("stop_on_cycle", False) + "."
-        raise ParameterError(Remedy("stop_on_cycle", True) + told)
+        raise ParameterError(Given("stop_on_cycle", True) + told)
     if checkpoint and p.stop_on_cycle:
-        raise ParameterError(
-            Given("stop_on_cycle", True) + " cannot be combined with a checkpoint. Drop one of them."
-        )
+        raise contradiction(Given("stop_on_cycle", True), Given("checkpoint"))
     if checkpoint and not named:
-        raise ParameterError(
-            "A checkpoint cannot be combined with an order given row by row. Use 'shuffle' or 'cyclic'."
-        )
+        raise contradiction(Given("checkpoint"), Given("order"), " given row by row")
     if checkpoint and before is not None:
-        raise warm_checkpoint()
+        raise contradiction(Given("checkpoint"), Given("warm_start", True))
     if scaled and before is not None:
         raise ParameterError(
             Given("warm_start", True)
             + " cannot continue with scaled features: the weights are those of the original "
             "features. Set warm_start=False."
         )
-
-
-def warm_checkpoint() -> ParameterError:
-    """Return the error for a checkpoint of a fit that goes on from the last one."""
-    return ParameterError("A checkpoint cannot be combined with warm_start=True. Drop one of them.")
 
 
 class Keeping(NamedTuple):
@@ -468,7 +456,9 @@ def keeping(checkpoint: str | os.PathLike[str] | None, every: int, resume: bool)
     check_flag("resume", resume)
     every = check_count("every", every)
     if checkpoint is None and resume:
-        raise ParameterError(Given("resume", True) + " needs a checkpoint to continue from. Pass checkpoint=PATH.")
+        raise ParameterError(
+            Given("resume", True) + " needs a checkpoint. Name its file with " + Remedy("checkpoint") + "."
+        )
     if checkpoint is None:
         yield None
         return

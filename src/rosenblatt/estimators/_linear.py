@@ -620,7 +620,9 @@ class OnlineLearning(ReadsMappings, VisitingClassifier):
         }
         for name, is_changed in changed.items():
             if is_changed:
-                raise ParameterError(f"{name} cannot change while a stream is under way. Use a new estimator.")
+                raise ParameterError(
+                    Given(name) + " cannot change while a stream is under way. Use a new estimator."
+                )
         return rule
 
     def _stream_for(self, n_features: int, classes: ColumnLike | None) -> Stream:

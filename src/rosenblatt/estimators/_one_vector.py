@@ -24,10 +24,9 @@ from rosenblatt.estimators._fitting import (
     keeping,
     open_checkpoint,
     progress_bar,
-    warm_checkpoint,
 )
 from rosenblatt.estimators._linear import READS_TABLES, Parts
-from rosenblatt.exceptions import InputError, Remedy
+from rosenblatt.exceptions import Given, InputError, Remedy
 from rosenblatt.learning.checkpoint import Saved, VectorCheckpoint, fingerprint, restore_vector
 from rosenblatt.learning.fit_loop import Keeper
 from rosenblatt.learning.linear import overflow
@@ -38,7 +37,7 @@ from rosenblatt.learning.trace import Mistakes
 from rosenblatt.loops.layout import Log
 from rosenblatt.loops.order import make_order
 from rosenblatt.loops.passes import replay, scores
-from rosenblatt.parameters import Declared, PerceptronParameters, learned, like, param
+from rosenblatt.parameters import Declared, PerceptronParameters, contradiction, learned, like, param
 from rosenblatt.rows.batch import Vocabulary, as_weight, vector_row
 from rosenblatt.rows.features import Features, as_rows, require_finite
 from rosenblatt.stopping import interruptible
@@ -155,7 +154,7 @@ class OneVector(Declared, ReadsMappings, BaseEstimator):  # type: ignore[misc]
         """Return where a fit begins or goes on; `data` returns a digest of its data."""
         goes_on = self._goes_on(features)
         if goes_on and kept is not None:
-            raise warm_checkpoint()
+            raise contradiction(Given("checkpoint"), Given("warm_start", True))
         keeper, saved = open_checkpoint(self, kept, data, VectorCheckpoint)
         start = self._state.for_updates_by(self._rule()) if goes_on else self._start(features.n_features, known)
         made = self.__dict__.get("_passes") or 0 if goes_on else 0

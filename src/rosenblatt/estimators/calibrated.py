@@ -161,17 +161,16 @@ def calibrate(
     require_method(method)
     check_is_fitted(model)
     if not hasattr(model, "decision_function") or not hasattr(model, "classes_"):
-        raise ParameterError(
-            f"A {type(model).__name__} has no decision_function for classes, so that it cannot be calibrated."
-        )
+        told = f"A {type(model).__name__} has no decision_function for classes, so that it cannot be calibrated."
+        raise ParameterError(told, parameter="model")
     if hasattr(model, "predict_proba"):
-        raise ParameterError(f"This {type(model).__name__} has predict_proba already.")
+        raise ParameterError(f"This {type(model).__name__} has predict_proba already.", parameter="model")
     labels = np.asarray(y)
     classes = np.asarray(model.classes_)
     codes = encode_labels(labels, classes, len(labels))
     counts = np.bincount(codes, minlength=len(classes))
     if len(classes) < 2:
-        raise ParameterError("Calibration needs two classes, but the model knows one.")
+        raise ParameterError("Calibration needs two classes, but the model knows one.", parameter="model")
     if folds < 2 or counts.min() < folds:
         raise ParameterError(
             Given("folds", folds) + f" must be at least 2 and at most the rows of the rarest class; "

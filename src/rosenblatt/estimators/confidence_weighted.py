@@ -7,7 +7,7 @@ from typing import Any
 
 from rosenblatt.estimators._linear import perceptron_state
 from rosenblatt.estimators.perceptron import OwnRule
-from rosenblatt.exceptions import ParameterError
+from rosenblatt.exceptions import Given, ParameterError
 from rosenblatt.learning.stream import Stream
 from rosenblatt.loops.rules import Confidence, Rule, Variance
 from rosenblatt.parameters import POSITIVE, or_infinite, param
@@ -84,7 +84,6 @@ class ConfidenceWeightedClassifier(OwnRule):
     def _rule_to_go_on_by(self, stream: Stream) -> Any:
         rule = super()._rule_to_go_on_by(stream)
         if not stream.state.memory["variance"].suits(rule):
-            raise ParameterError(
-                "rule and confidence cannot change while a stream is under way. Use a new estimator."
-            )
+            told = " cannot change while a stream is under way. Use a new estimator."
+            raise ParameterError(Given("rule") + " and " + Given("confidence") + told)
         return rule

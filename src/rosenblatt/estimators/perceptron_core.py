@@ -27,7 +27,7 @@ from rosenblatt.estimators._fitting import (
     whole,
 )
 from rosenblatt.estimators._linear import OnlineLearning, perceptron_state, warn_of_column
-from rosenblatt.exceptions import LabelError, ParameterError, PredictionOverflowError, Remedy, Term
+from rosenblatt.exceptions import Given, LabelError, ParameterError, PredictionOverflowError, Remedy, Term
 from rosenblatt.learning.checkpoint import restore
 from rosenblatt.learning.fit_loop import PerceptronFit
 from rosenblatt.learning.linear import LinearModel
@@ -35,11 +35,14 @@ from rosenblatt.learning.plan import PerceptronRun, Plan, Prove
 from rosenblatt.learning.state import State, fold_state
 from rosenblatt.loops.rules import Passive, Rule
 from rosenblatt.parameters import (
+    COMBINATION,
     Declared,
     OwnRuleParameters,
     PassiveParameters,
     PerceptronParameters,
+    contradiction,
     learned,
+    unknown_name,
 )
 from rosenblatt.registry import built_in, class_of, name_of
 from rosenblatt.rooms import find
@@ -252,15 +255,11 @@ class PerceptronCore(PerceptronParameters, OnlineLearning):
         that only a sum that is zero for any bias proves anything.
         """
         if self.penalty is not None:
-            raise ParameterError(
-                Remedy("stop_on_cycle", True)
-                + " cannot be combined with "
-                + Remedy("penalty", self.penalty)
-                + ": weights that shrink with every visit prove nothing by a repeat. Drop one of them."
-            )
+            why = ", because weights that shrink with every visit prove nothing by a repeat"
+            raise contradiction(Given("stop_on_cycle", True), Given("penalty", self.penalty), why)
         if len(batch.classes) > 2:
             raise ParameterError(
-                Remedy("stop_on_cycle", True)
+                Given("stop_on_cycle", True)
                 + " proves that two classes cannot be separated, but "
                 + Term("target", "y")
                 + f" has {len(batch.classes)}. Use "
@@ -280,9 +279,8 @@ class PerceptronCore(PerceptronParameters, OnlineLearning):
         if not self.warm_start or not self.__sklearn_is_fitted__() or coef_init is not None:
             return None
         if intercept_init is not None:
-            raise ParameterError(
-                "intercept_init without coef_init contradicts warm_start=True. Give both or none."
-            )
+            told = Given("intercept_init") + " without coef_init contradicts " + Given("warm_start", True)
+            raise ParameterError(told + ". Give both or none.", code=COMBINATION)
         require_same_problem(self, blocks, self._scheme)
         state = self._state.narrowed(self._width).for_rule(average=self.average, shrinks=self.penalty is not None)
         return state, self.__dict__.get("_drawn")
@@ -337,7 +335,7 @@ class BareParameters(Declared):
         """Set parameters."""
         unknown = params.keys() - self.get_params()
         if unknown:
-            raise ParameterError(f"There is no parameter {min(unknown)!r}.")
+            raise unknown_name(min(unknown), min(unknown), "is not a parameter", self.get_params())
         self.__dict__.update(params)
         return self
 

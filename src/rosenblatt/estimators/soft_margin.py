@@ -22,11 +22,11 @@ from rosenblatt.loops.descent import Hinge, Logistic, Loss, SquaredHinge
 from rosenblatt.margins.softest import Limits, SoftPlan, SoftSolution, fit, weights
 from rosenblatt.margins.stochastic import DescentSettings
 from rosenblatt.parameters import (
+    COMBINATION,
     Declared,
     PerceptronParameters,
     check_choice,
     check_number,
-    check_share,
     learned,
     like,
     param,
@@ -108,7 +108,7 @@ class SoftMarginClassifier(Declared, LinearClassifier, ClassifierMixin, BaseEsti
         one_of=("l2", "l1", "elasticnet", None),
     )
     alpha: float = param(0.0001, "The strength of the penalty.", check=None)
-    l1_ratio: float = param(0.15, "The share of ‖w‖₁ in the elastic net.", check=check_share)
+    l1_ratio: float = param(0.15, "The share of ‖w‖₁ in the elastic net.", least=0, most=1)
     margin: float = param(
         1.0,
         'The margin of loss "perceptron". It is above 0, because at 0 the weights 0 have no loss; only "sgd" and '
@@ -211,10 +211,9 @@ class SoftMarginClassifier(Declared, LinearClassifier, ClassifierMixin, BaseEsti
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if callable(self.learning_rate) and self.solver not in DESCENTS:
-            raise ParameterError(
-                f"A callable learning_rate gives the steps of solver='sgd' or 'batch', but solver={self.solver!r} "
-                "takes its own. Choose one of these solvers."
-            )
+            told = "A callable " + Given("learning_rate") + " gives the steps of solver='sgd' or 'batch', but "
+            told += Given("solver", self.solver) + " takes its own. Choose one of these solvers."
+            raise ParameterError(told, code=COMBINATION)
         if self.penalty is not None or (self.solver in DESCENTS and self.learning_rate == "optimal"):
             check_number("alpha", self.alpha, above=0)
         if self.margin == 0 and self.solver not in DESCENTS:

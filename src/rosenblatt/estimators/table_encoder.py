@@ -230,7 +230,7 @@ class TableEncoder(Declared, Trained, TransformerMixin, BaseEstimator):  # type:
             return self
         before = self.encoding_
         if before.scaling and before.statistics is None:
-            raise ParameterError(
+            raise InputError(
                 "partial_fit cannot go on: the scale of this encoder is known, but not of how many rows. Call fit."
             )
         self._fit(X, before, weigh=False)
@@ -274,7 +274,7 @@ class TableEncoder(Declared, Trained, TransformerMixin, BaseEstimator):  # type:
         own = {*CHOSEN, "ngrams", "weighting", "bits", "vocabulary", "missing", "na", "date"}
         twice = sorted(options.keys() & own)
         if twice:
-            raise ParameterError(f"{twice[0]} is a parameter of the encoder. Set it there.")
+            raise ParameterError(Given(twice[0]) + " is a parameter of the encoder. Set it there.")
         columns: dict[str, Any] = {name: tuple(from_1(column) for column in getattr(how, name)) for name in CHOSEN}
         source = open_source([os.fspath(place) for place in places], replace(how, **columns, **options))
         gathers = self._fills(source.recipe) or bool(self.scale)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import inf, isfinite, lcm
+from math import inf, lcm
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from rosenblatt.exceptions import DataTypeError, Given, NonFiniteError, ParameterError, ShapeError
+from rosenblatt.exceptions import DataTypeError, NonFiniteError, ShapeError
+from rosenblatt.parameters import check_number
 from rosenblatt.typing import Floats
 
 # Quadratic forms cᵀKc of float matrices, in exact rationals; K need not be symmetric.
@@ -169,8 +170,7 @@ def is_psd(K: Any, *, ulps: float = 0.5) -> Semidefinite:
     ('no', (-2, 1), Fraction(-3, 1))
     """
     matrix = as_square(K)
-    if not isfinite(ulps) or ulps < 0:
-        raise ParameterError(Given("ulps", ulps) + " must be a finite number of at least 0.")
+    check_number("ulps", ulps, least=0)
     asymmetric = _asymmetry(matrix, ulps)
     if asymmetric is not None:
         return asymmetric

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,6 +17,7 @@ import numpy as np
 from rosenblatt.exceptions import DataTypeError, Given, NonFiniteError, ParameterError, ShapeError
 from rosenblatt.kernels.points import Points, as_points, distances, products, require_same_width
 from rosenblatt.loops.layout import CSR
+from rosenblatt.parameters import check_count, check_number, is_kind
 from rosenblatt.typing import Floats, MatrixLike
 
 BLOCK_VALUES = 1 << 16
@@ -70,10 +71,6 @@ class Kernel(ABC):
         return self.resolve(A).gram(A, B)
 
 
-def _is(value: object, kind: type) -> bool:
-    return isinstance(value, kind) and not isinstance(value, bool)
-
-
 @dataclass(frozen=True)
 class Linear(Kernel):
     """k(x, x') = <x, x'>.
@@ -116,10 +113,8 @@ class Polynomial(Kernel):
     c: float = 1.0
 
     def __post_init__(self) -> None:
-        if not _is(self.degree, Integral) or self.degree < 1:
-            raise ParameterError(Given("degree", self.degree) + " must be an integer of at least 1.")
-        if not _is(self.c, Real) or not 0 <= self.c < np.inf:
-            raise ParameterError(Given("c", self.c) + " must be a finite number of at least 0.")
+        check_count("degree", self.degree)
+        check_number("c", self.c, least=0)
 
     def gram(self, A: Points, B: Points, out: Floats | None = None) -> Floats:
         """Return the powers of the products."""
@@ -145,7 +140,7 @@ class _Scaled(Kernel):
     def __post_init__(self) -> None:
         if isinstance(self.gamma, str) and self.gamma in ("scale", "auto"):
             return
-        if not _is(self.gamma, Real) or not 0 < self.gamma < np.inf:
+        if not is_kind(self.gamma, Real) or not 0 < self.gamma < np.inf:
             raise ParameterError(
                 Given("gamma", self.gamma) + " must be a finite number above 0, 'scale' or 'auto'."
             )

@@ -22,7 +22,6 @@ from rosenblatt import registry
 from rosenblatt.exceptions import (
     InputError,
     KernelWarning,
-    ParameterError,
     RosenblattError,
     ScaleWarning,
     TrivialSeparationWarning,
@@ -42,7 +41,7 @@ from rosenblatt.lab.questions import (
     receive,
     send,
 )
-from rosenblatt.tasks.training import parameters_of
+from rosenblatt.tasks.training import not_taken, parameters_of
 from rosenblatt.typing import ColumnLike, Floats, MatrixLike
 
 LONGEST_PROOF = 60.0  # seconds that a decision may take
@@ -160,9 +159,8 @@ class Answers:
         cls, fixed = registry.command(question.learner)
         parameters: dict[str, Any] = dict(fixed) | parameters_of(question.settings)
         known = cls().get_params()
-        unknown = parameters.keys() - known.keys()
-        if unknown:
-            raise ParameterError(f"{min(unknown)!r} is no parameter of {cls.__name__}. Use {', '.join(known)}.")
+        for name in parameters.keys() - known.keys():
+            raise not_taken(question.learner, name, known)
         if "random_state" in known:
             parameters = {"random_state": abs(question.seed)} | parameters
         X, y = self._data(question)

@@ -243,7 +243,9 @@ class Checkpoint:
                 difference = f"the {name:.60} is not the same"
             raise ParameterError(
                 f"The checkpoint {self.path} was written by another fit: {difference}. "
-                "Use the same parameters and data, or remove it."
+                "Use the same parameters and data, or remove it.",
+                parameter="checkpoint",
+                value=str(self.path),
             )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.codecs import Codec, Context, Maybe, Tensors
-from rosenblatt.exceptions import ParameterError
+from rosenblatt.exceptions import InputError
 from rosenblatt.learning.linear import Scheme
 from rosenblatt.learning.plan import Model
 from rosenblatt.learning.state import State
@@ -275,7 +275,7 @@ class OnlineModel:
         """Return the whole model as values and arrays, which another process can `unpack`."""
         stream = self.stream
         if type(stream) is not Stream:
-            raise ParameterError("Only models of hyperplanes can be packed. Save the estimator instead.")
+            raise InputError("Only models of hyperplanes can be packed. Save the estimator instead.")
         values = (stream.state, stream.scheme, stream.classes, stream.zero, self.n_features, self.names)
         held = dict(zip(PARTS, (*values, self.vocabulary, stream), strict=True))
         rule = Rule if isinstance(stream.rule, Margins) else type(stream.rule)

@@ -471,7 +471,7 @@ class State:
         return self._each(lambda w: np.insert(w, code, 0.0, axis=0))
 
     def _require_room(self, shape: tuple[int, ...]) -> None:
-        """Raise `ParameterError` if a larger state, and the start of a trace, exceed the free memory."""
+        """Raise `InputError` if a larger state, and the start of a trace, exceed the free memory."""
         n_arrays = 1 + (self.u is not None) + sum(len(memory.slots) for memory in self.memory.values())
         require_memory(
             f"Going on with {math.prod(shape):,} weights",

@@ -19,6 +19,7 @@ from rosenblatt.learning.linear import LinearModel, Scheme
 from rosenblatt.learning.state import State
 from rosenblatt.loops.layout import Log, Rows, Targets
 from rosenblatt.loops.rules import MEMORIES, Memory, Penalty
+from rosenblatt.parameters import check_choice
 from rosenblatt.rows.batch import Batch, as_labelled
 from rosenblatt.typing import ColumnLike, Floats, Ints, MatrixLike
 
@@ -623,8 +624,7 @@ def frame_of(columns: dict[str, Any], backend: Any) -> Any:
     """Return columns as a DataFrame of the library named."""
     import narwhals as nw
 
-    if backend not in ("pandas", "polars", "pyarrow"):
-        raise ParameterError(Given("backend", backend) + " is not known. Use 'pandas', 'polars' or 'pyarrow'.")
+    check_choice("backend", backend, ("pandas", "polars", "pyarrow"))
     return nw.from_dict(columns, backend=backend).to_native()
 
 

@@ -70,7 +70,8 @@ class Memory:
     def __init_subclass__(cls) -> None:
         known = MEMORIES.get(cls.name)
         if known is not None and (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
-            raise ParameterError(f"The name {cls.name!r} of {cls.__name__} is that of {known.__name__}.")
+            told = f"The name {cls.name!r} of {cls.__name__} is that of {known.__name__}. Choose another."
+            raise ParameterError(told, parameter="name", value=cls.name)
         MEMORIES[cls.name] = cls
 
     @classmethod

@@ -45,7 +45,7 @@ from rosenblatt.codecs import (
     write_labels,
     wrong,
 )
-from rosenblatt.exceptions import ModelFileError, ParameterError, ShapeError
+from rosenblatt.exceptions import InputError, ModelFileError, ParameterError, ShapeError
 from rosenblatt.learning.linear import HYPERPLANES, LinearModel, linear_model, require_hyperplanes
 from rosenblatt.rows.features import Features, as_rows, require_finite
 from rosenblatt.tables import preparation as preparing
@@ -444,7 +444,7 @@ class EstimatorPredictor:
     def _answer(self, method: str, features: Features) -> NDArray[Any]:
         name = type(self.estimator).__name__
         if not hasattr(self.estimator, method) or not hasattr(self.estimator, "n_features_in_"):
-            raise ParameterError(
+            raise InputError(
                 f"A {name} makes no predictions of that kind from rows. Load it, and use its methods."
             )
         require_names(features, self.names)
@@ -789,7 +789,8 @@ def write_model(
     _require_trained(learner)
     if preparation.steps:
         if not isinstance(learner, ReadsTables):
-            raise ParameterError(f"model cannot be saved: a {name} reads signals, and has no place in a pipeline.")
+            told = f"model cannot be saved: a {name} reads signals, and has no place in a pipeline."
+            raise ParameterError(told, parameter="model")
         learner = learner._without_names()
     encoder = None if preparation.encoding is None else preparation.encoding.parameters
     if encoder is not None and encoder.get("vocabulary", True) is None:  # the words were not asked for
@@ -807,7 +808,7 @@ def write_model(
         curves = CALIBRATION.encode(calibration, "calibration", context)
         told = PARAMETER.encode(made_by(**(provenance or {})), "provenance", context)
     except UnsoundError as error:
-        raise ParameterError(f"model cannot be saved: {error}.") from None
+        raise ParameterError(f"model cannot be saved: {error}.", parameter="model") from None
     document = {
         "format": FORMAT,
         "schema": SCHEMA,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rosenblatt import registry
 from rosenblatt.atomic import write_whole
-from rosenblatt.exceptions import Given, ParameterError
+from rosenblatt.exceptions import Given, InputError, ParameterError
 from rosenblatt.tables.online_scaling import OnlineScaling
 from rosenblatt.tables.preparation import Encoding, Preparation, Standardisation, UnitLength
 from rosenblatt.tables.recipe import Recipe, TableRecipe
@@ -53,7 +53,7 @@ def to_onnx(model: Any, *, path: str | os.PathLike[str] | None = None, dtype: An
 
     Raises
     ------
-    ParameterError
+    InputError
         If the model is of another kind, reads text or hashed columns, or its labels have no type in ONNX.
     ImportError
         Without the package onnx.
@@ -143,7 +143,7 @@ def _graph(model: Any, onnx: Any, dtype: np.dtype[Any]) -> Any:
     if names is not None:
         onnx.helper.set_model_props(made, {"feature_names": json.dumps([str(each) for each in names])})
     if made.ByteSize() > MAX_GRAPH_BYTES:
-        raise ParameterError(f"An ONNX graph holds at most {MAX_GRAPH_BYTES:,} bytes, and this model is larger.")
+        raise InputError(f"An ONNX graph holds at most {MAX_GRAPH_BYTES:,} bytes, and this model is larger.")
     onnx.checker.check_model(made)
     return made
 
@@ -188,7 +188,7 @@ def _prepared(graph: _Graph, preparation: Preparation, width: int, dtype: np.dty
             x = _standardised(graph, x, *step.divisors(), str(number))
             continue
         if not isinstance(step, Standardisation):
-            raise ParameterError(
+            raise InputError(
                 f"a {type(step).__name__.removesuffix('Step')} step has no ONNX graph. "
                 "Apply it yourself, and write the learner alone."
             )
@@ -200,12 +200,12 @@ def _prepared(graph: _Graph, preparation: Preparation, width: int, dtype: np.dty
 def _columns(graph: _Graph, recipe: Recipe, dtype: np.dtype[Any]) -> str:
     """Add the inputs of a table, and return its features before filling and scaling."""
     if recipe.hashes:
-        raise ParameterError(
+        raise InputError(
             "A TableEncoder with text or hashed columns has no ONNX graph: ONNX cannot take words apart and hash "
             "them. Predict with rosenblatt, or write the learner alone, whose input X are the features."
         )
     if isinstance(recipe, TableRecipe) and recipe.dates:
-        raise ParameterError(
+        raise InputError(
             f"The column {recipe.dates[0][0]!r} holds dates, and ONNX cannot read these. Leave dates out when "
             "training, or write the learner alone, whose input X are the features."
         )
@@ -213,11 +213,11 @@ def _columns(graph: _Graph, recipe: Recipe, dtype: np.dtype[Any]) -> str:
         return graph.cast(graph.input("X", dtype, recipe.n_features), np.float64)
     if recipe.only_numbers and not recipe.named:
         if len(recipe.numbers) < recipe.n_columns - (recipe.target is not None):
-            raise ParameterError("A TableEncoder that ignores columns without names has no ONNX graph.")
+            raise InputError("A TableEncoder that ignores columns without names has no ONNX graph.")
         return _marked(graph, graph.cast(graph.input("X", dtype, len(recipe.numbers)), np.float64), recipe)
     unusable = [name for name, _ in recipe.columns if name in ("", "label", "scores", "values")]
     if unusable:
-        raise ParameterError(f"The column {unusable[0]!r} cannot be an input of a graph by this name. Rename it.")
+        raise InputError(f"The column {unusable[0]!r} cannot be an input of a graph by this name. Rename it.")
     numbers = [graph.input(name, dtype, 1) for name, _ in recipe.numbers]
     for name, _ in recipe.categorical:
         graph.input(name, str, 1)
@@ -362,7 +362,7 @@ def _labels(classes: NDArray[Any]) -> NDArray[Any]:
     for kind, dtype in ((str, object), (bool, np.bool_), (int, np.int64), (float, np.float64)):
         if kinds == {kind} and (kind is not int or all(-(2**63) <= label < 2**63 for label in classes.tolist())):
             return classes.astype(dtype)
-    raise ParameterError(
+    raise InputError(
         f"The classes {classes.tolist()[:5]!r} have no type in ONNX. Train on labels that are all texts, all "
         "integers of 64 bits, all flags or all floats."
     )

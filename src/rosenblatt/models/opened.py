@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from rosenblatt.calibration import Calibration
 from rosenblatt.evaluation import Evaluation, RegressionEvaluation, Seen, class_code, evaluate
-from rosenblatt.exceptions import LabelError, ParameterError, Remedy
+from rosenblatt.exceptions import Given, LabelError, ParameterError, Remedy
 from rosenblatt.models.files import EstimatorPredictor, Predictor, StoredModel, names_of, open_model
+from rosenblatt.parameters import UNUSED
 from rosenblatt.registry import abilities, is_registered
 from rosenblatt.rows.batch import Batch
 from rosenblatt.rows.features import Features
@@ -94,7 +95,8 @@ class OpenedModel:
         if not isinstance(learner, ReadsTables):
             name = type(learner).__name__
             if is_search(learner):
-                raise ParameterError(f"model is a {name}, which searches for a model. Pass its best_estimator_.")
+                told = f"model is a {name}, which searches for a model. Pass its best_estimator_."
+                raise ParameterError(told, parameter="model")
             lacks = "does not read tables" if is_registered(learner) else "is no learner of this package"
             raise ParameterError(
                 f"model is a {name}, which {lacks}. Pass a classifier of this package, a pipeline that ends in "
@@ -202,6 +204,7 @@ class OpenedModel:
                 + Remedy("probabilities")
                 + ", or use rosenblatt.calibrate.",
                 code="no-probabilities",
+                parameter="probabilities",
             )
         return found
 
@@ -260,11 +263,12 @@ def _require_as_trained(options: Options, recipe: Recipe) -> None:
         "vocabulary",
     ):
         if getattr(options, name) != getattr(usual, name):
-            raise ParameterError("the model reads columns as it did in training. Drop " + Remedy(name) + ".")
+            told = "the model reads columns as it did in training. Drop " + Given(name) + "."
+            raise ParameterError(told, code=UNUSED, value=getattr(options, name))
     filled = recipe.missing if isinstance(recipe, TableRecipe) else "error"
     if filled != "error" and options.missing not in ("error", filled):
-        trained, given = Remedy("missing", filled), Remedy("missing", options.missing)
-        raise ParameterError("the model was trained with " + trained + ". Drop " + given + ".")
+        given = Given("missing", options.missing)
+        raise ParameterError("the model was trained with " + Remedy("missing", filled) + ". Drop " + given + ".")
 
 
 def _numbers(batch: Batch, source: Any) -> NDArray[Any]:

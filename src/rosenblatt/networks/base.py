@@ -286,7 +286,7 @@ class NetworkEstimator(Declared, ReadsTables, BaseEstimator):  # type: ignore[mi
 
     def _require_same_layers(self, layers: tuple[Layer, ...], who: str) -> None:
         if layers != self._layers:
-            raise ParameterError(
+            raise InputError(
                 f"{who} continues from layers of {shape_of(self._layers)} neurons, but parameters and data ask "
                 f"for {shape_of(layers)}, or for other activations. Keep them, or use a new estimator."
             )
@@ -438,7 +438,9 @@ def require_sense(what: str, n_weights: int, features: Features, bytes_a_weight:
         + Remedy(parameter)
         + "), or use a linear learner such as "
         + Remedy("learner", "averaged", "Perceptron(average=True)")
-        + "."
+        + ".",
+        code="memory",
+        parameter=parameter,
     )
 
 

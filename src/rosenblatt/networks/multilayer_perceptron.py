@@ -223,7 +223,11 @@ class MultilayerPerceptron(ReportedNetwork):
         """
         outputs = self._outputs(X)
         if self._coding is None:
-            raise ParameterError("task changed after training: this network predicts numbers. Fit it again.")
+            told = (
+                Given("task", self.task)
+                + " was changed after training: this network predicts numbers. Fit it again."
+            )
+            raise ParameterError(told)
         return self._coding.decision(outputs)
 
     @available_if(_tells_chances)  # type: ignore[untyped-decorator]

@@ -105,7 +105,7 @@ def begin(theta: Array, rule: Momentum | Adam, visits: int = 0) -> NetworkState:
 
 
 def require_parameters(layers: Sequence[Layer]) -> None:
-    """Raise `ParameterError` if training a network would take more than the free memory."""
+    """Raise `InputError` if training a network would take more than the free memory."""
     n_bytes = 8 * PEAK_COPIES * n_parameters(layers) + BYTES_A_LAYER * len(layers)
     require_neurons(f"Training {n_parameters(layers):,} parameters of neurons", n_bytes)
 

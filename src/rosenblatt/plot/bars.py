@@ -92,9 +92,8 @@ def probes(trained: Any, *, ax: Axes | None = None) -> Axes:
     """
     table = trained.table()
     if any(result.accuracy is None for result in table):
-        raise ParameterError(
-            "These probes were trained without folds, so their accuracy is not known. Set folds=5."
-        )
+        told = "These probes were trained without folds, so their accuracy is not known. Set folds=5."
+        raise ParameterError(told, parameter="trained")
     return _lines(table, ax) if table.layers is None else _cells(table, ax)
 
 

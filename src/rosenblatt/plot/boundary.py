@@ -164,10 +164,11 @@ def margins(
     """
     model, X = style.last_step(model, X)
     if not _is_line(model):
-        raise ParameterError("margins needs one line. Pass a linear model of two classes, or (w, b).")
+        told = "margins needs one line. Pass a linear model of two classes, or (w, b)."
+        raise ParameterError(told, parameter="model")
     w, b = _hyperplane(model)
     if not w.any():
-        raise ParameterError("w = 0 has no line, so that no row has a distance from it.")
+        raise ParameterError("w = 0 has no line, so that no row has a distance from it.", parameter="model")
     table = plane_rows(X).dense()
     classes = _classes(model, y, len(table))
     sign = 2 * encode_labels(y, classes, len(table)) - 1

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rosenblatt.exceptions import InputError, ParameterError, UndecidedError
+from rosenblatt.exceptions import Given, InputError, ParameterError, UndecidedError
 from rosenblatt.geometry import signed_distance
 from rosenblatt.plot import style
 from rosenblatt.plot.plane import (
@@ -376,7 +376,7 @@ def certificate(
     from rosenblatt.certify.class_tables import ClassTables
 
     if (X is None) != (y is None):
-        raise ParameterError("pass both X and y, the data of the certificate")
+        raise ParameterError("Pass both " + Given("X") + " and " + Given("y") + ", the data of the certificate.")
     if isinstance(certificate, ClassTables):
         if X is not None:
             for name, each in certificate:
@@ -391,7 +391,10 @@ def certificate(
     if isinstance(certificate, Undecided):
         raise UndecidedError(f"There is no proof to draw: {certificate.why}")
     if X is None:
-        raise ParameterError("a certificate of two classes is drawn with its data: pass X and y")
+        told = (
+            "A certificate of two classes is drawn with its data. Pass " + Given("X") + " and " + Given("y") + "."
+        )
+        raise ParameterError(told)
     _require(certificate, X, y)
     evidence = Evidence(certificate, X, y)
     if evidence.n_features <= 2:

@@ -124,7 +124,8 @@ def network(model: Any, *, ax: Axes | None = None, names: Sequence[str] | None =
     else:
         sizes = [int(each) for each in model]
     if len(sizes) < 2 or min(sizes) < 1:
-        raise ParameterError(f"The layers {sizes} are no network. Pass two or more positive numbers.")
+        told = f"The layers {sizes} are no network. Pass two or more positive numbers."
+        raise ParameterError(told, parameter="model", value=sizes)
     if names is not None and len(names) != len(sizes):
         raise ParameterError(f"names has {len(names)} names for {len(sizes)} layers.", parameter="names")
     below = names or ["input", *["hidden"] * (len(sizes) - 2), "output"]

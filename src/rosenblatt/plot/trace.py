@@ -12,7 +12,8 @@ import numpy as np
 
 from rosenblatt.atomic import write_whole
 from rosenblatt.escaping import Html, html_frame, html_text
-from rosenblatt.exceptions import InputError, ParameterError, ShapeError
+from rosenblatt.exceptions import Given, InputError, ParameterError, ShapeError
+from rosenblatt.parameters import check_count, check_number
 from rosenblatt.plot import style
 from rosenblatt.plot.boundary import boundary, plane_rows
 from rosenblatt.plot.plane import Line, View, view_of
@@ -71,7 +72,8 @@ def trace(
     if not hasattr(trace, "mistakes_per_pass"):
         raise InputError(f"{trace!r} has no trace to draw. Train it, and not with trace=None.")
     if (X is None) != (y is None):
-        raise ParameterError("to draw the weights pass both X and y, or neither to draw the mistakes alone")
+        told = "To draw the weights pass both " + Given("X") + " and " + Given("y")
+        raise ParameterError(told + ", or neither to draw the mistakes alone.")
     if X is None:
         ax = style.axes(ax, (6.4, 3.2))
         _draw_mistakes(ax, np.asarray(trace.mistakes_per_pass))
@@ -310,12 +312,8 @@ def animate(
         raise ParameterError(
             f"path is {os.fspath(path)!r}; its name must end in .gif, .mp4 or .html.", parameter="path"
         )
-    if frames < 2 or not fps > 0.0:
-        raise ParameterError(
-            f"frames is {frames} and fps {fps}; there must be two frames, and fps above 0.",
-            parameter="frames",
-            value=frames,
-        )
+    check_count("frames", frames, least=2)
+    check_number("fps", fps, above=0)
     trace, X = style.last_step(trace, X)
     record = getattr(trace, "trace_", trace)
     if place.suffix == ".html":
@@ -336,7 +334,8 @@ def _write_film(
     if trace.scheme.kind != "binary" or len(trace.classes) != 2:
         raise InputError(f"This picture needs two classes, but the run has {len(trace.classes)}.")
     if place.suffix == ".mp4" and not FFMpegWriter.isAvailable():
-        raise ParameterError("A film needs ffmpeg, which is not installed. Install it, or write a .gif or .html.")
+        told = "A film needs ffmpeg, which is not installed. Install it, or write a .gif or .html."
+        raise ParameterError(told, parameter="path", value=str(place))
     updates = len(trace)
     shown = np.unique(np.linspace(0, updates, min(frames, updates + 1)).round().astype(np.int64))
     W, b = trace.path(X, y, at=shown)

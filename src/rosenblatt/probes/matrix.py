@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.exceptions import DataTypeError, FormatError, ParameterError, ShapeError
+from rosenblatt.exceptions import DataTypeError, FormatError, Given, ParameterError, ShapeError
 from rosenblatt.probes.engine import KINDS, Matrix
 from rosenblatt.rows.features import as_rows, is_sparse
 
@@ -53,7 +53,7 @@ def as_matrix(X: Any) -> tuple[Matrix, tuple[str, ...] | None]:
         raise ShapeError(f"The shards of X have {' and '.join(map(str, sorted(shapes)))} columns.")
     on_device = any(device for _, _, device in flat)
     if on_device and not all(device for _, _, device in flat):
-        raise ParameterError("Some shards of X lie on a GPU and some on the host. Put them in one place.")
+        raise ParameterError(Given("X") + " has shards on a GPU and others on the host. Put them in one place.")
     arrays = tuple(part for part, _, _ in flat)
     streamed = not on_device and (len(arrays) > 1 or isinstance(_owner(arrays[0]), np.memmap))
     return Matrix(arrays, kinds.pop(), on_device, streamed), names

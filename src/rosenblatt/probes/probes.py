@@ -463,7 +463,7 @@ class Probes(Declared, ReadsTables, BaseEstimator):  # type: ignore[misc]
         if matrix.n_features != self._width:
             raise ShapeError(f"X has {matrix.n_features} features, but the probes have {self._width}.")
         if matrix.on_device:
-            raise ParameterError("X lies on a GPU; copy it to the host to predict.")
+            raise ParameterError(Given("X") + " lies on a GPU. Copy it to the host to predict.")
         parts = [np.ascontiguousarray(widen(np.asarray(part), matrix.kind)) for part in matrix.parts]
         with using(self.n_jobs):
             rows = parts[0] if len(parts) == 1 else np.concatenate(parts)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.codecs import plain_value
 from rosenblatt.escaping import Html, align_columns, count, html_bar, html_card, html_table, number
-from rosenblatt.exceptions import LabelError, ParameterError
+from rosenblatt.exceptions import Given, InputError, LabelError, ParameterError
 from rosenblatt.kernels.kernel_model import KernelModel
 from rosenblatt.learning.linear import LinearModel, Scheme
 from rosenblatt.learning.trace import frame_of
@@ -295,7 +295,8 @@ class Explanation(Sequence[RowExplanation]):
         if row is None and len(self) != 1:
             raise ParameterError(
                 f"A picture shows one row, but {count(len(self), 'row is', 'rows are')} explained. Name one by "
-                "its position, as in plot(0), or draw it by itself, as in explanation[0].plot()."
+                "its position, as in plot(0), or draw it by itself, as in explanation[0].plot().",
+                parameter="row",
             )
         return self._rows[row or 0].plot(top=top, ax=ax)
 
@@ -331,7 +332,7 @@ def model_of(learner: Any) -> Any:
         coef = np.atleast_2d(learner.coef_)
         intercept = np.atleast_1d(getattr(learner, "intercept_", np.zeros(len(coef))))
         return coef, intercept, getattr(learner, "classes_", None)
-    raise ParameterError(
+    raise InputError(
         f"The score of {type(learner).__name__} is not a sum over features, so its parts cannot be given. Use "
         "sklearn.inspection.permutation_importance, or train a linear learner such as Perceptron."
     )
@@ -344,7 +345,7 @@ def explainer_of(model: Any, label: Any = None) -> Explainer:
     coef, intercept, names_of_scores = model
     if len(coef) > 1 and label is None:
         known = ", ".join(map(str, names_of_scores[:5])) + (", …" if len(names_of_scores) > 5 else "")
-        raise ParameterError(f"Each label has a score of its own. Name one by label: {known}.")
+        raise ParameterError("Each label has a score of its own. Name one by " + Given("label") + f": {known}.")
     which = 0 if len(coef) == 1 else _code(label, names_of_scores)
     of = None if len(coef) == 1 else names_of_scores[which]
 
@@ -383,9 +384,8 @@ class _ByClasses:
             of, other = labels[-1], labels[0] if len(labels) == 2 else None
             score, chosen = float(decision[0]), len(labels) - 1
             if self.fixed is not None and self.fixed != chosen:
-                raise ParameterError(
-                    f"Two classes share one score, which is positive for {of!s}. Leave label out."
-                )
+                text = f"Two classes share one score, which is positive for {of!s}. Drop " + Given("label") + "."
+                raise ParameterError(text, value=labels[self.fixed])
         else:
             chosen = code if self.fixed is None else self.fixed
             of, other = labels[chosen], None

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rosenblatt.escaping import printable
 from rosenblatt.evaluation import Evaluation, Seen, class_code, evaluate, seen_words
-from rosenblatt.exceptions import ParameterError, ShapeError
+from rosenblatt.exceptions import InputError, ParameterError, ShapeError
 from rosenblatt.reports.row_explanation import Explainer, explainer_of, model_of
 from rosenblatt.rows.batch import Batch, as_labelled
 from rosenblatt.rows.labels import encode_labels
@@ -129,7 +129,7 @@ class Subject:
         """What gives the parts of a row's score, or why nothing does."""
         try:
             return explainer_of(model_of(self.model))
-        except ParameterError as error:
+        except InputError as error:
             return str(error)
 
     @cached_property

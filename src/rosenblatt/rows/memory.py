@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from rosenblatt.exceptions import ParameterError, Remedy
+from rosenblatt.exceptions import InputError, Remedy
 
 __all__ = [
     "format_bytes",
@@ -86,29 +86,29 @@ def weights_bytes(shape: tuple[int, ...], *, average: bool = False, shrinks: boo
 
 
 def require_weights(shape: tuple[int, ...], *, average: bool = False, shrinks: bool = False) -> None:
-    """Raise `ParameterError` if training weights of a shape would take more than the free memory."""
+    """Raise `InputError` if training weights of a shape would take more than the free memory."""
     needed = weights_bytes(shape, average=average, shrinks=shrinks)
     require_memory(f"Training weights of {shape[-1] - 1:,} features", needed, FEWER)
 
 
 def require_features(n_features: int) -> None:
-    """Raise `ParameterError` if methods that need all rows at once would take more for features than is free."""
+    """Raise `InputError` if methods that need all rows at once would take more for features than is free."""
     require_memory(f"Working on {n_features:,} features", BYTES_A_FEATURE * n_features, FEWER)
 
 
 def require_neurons(what: str, n_bytes: int) -> None:
-    """Raise `ParameterError` if what neurons take, such as "A filter of 9 taps", exceeds the free memory."""
+    """Raise `InputError` if what neurons take, such as "A filter of 9 taps", exceeds the free memory."""
     require_memory(what, n_bytes, "Choose fewer, or use fewer features.")
 
 
 def require_memory(what: str, n_bytes: int, way_out: str, limit: int | None = None) -> None:
-    """Raise `ParameterError` if `n_bytes` exceed the free memory, or `limit` if it is given."""
+    """Raise `InputError` if `n_bytes` exceed the free memory, or `limit` if it is given."""
     if limit is None and n_bytes <= UNCHECKED_BYTES:
         return
     room = free_memory() if limit is None else limit
     if n_bytes > room:
         whose = "free" if limit is None else "allowed"
-        raise ParameterError(
+        raise InputError(
             f"{what} would take {format_bytes(n_bytes)}, but {format_bytes(room)} of memory are {whose}. "
             + way_out,
             code="memory",

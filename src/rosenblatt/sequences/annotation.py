@@ -11,7 +11,7 @@ from typing import Any
 from rosenblatt.certify.certificate import Verification
 from rosenblatt.certify.proof_reader import verify_sentences
 from rosenblatt.escaping import count
-from rosenblatt.exceptions import FormatError, ParameterError, Remedy, join_messages
+from rosenblatt.exceptions import FormatError, InputError, Remedy, join_messages
 from rosenblatt.sequences.exchanges import Inconsistency, Place
 from rosenblatt.sequences.sentence_proof import SequenceAnswer, SequenceInseparable
 from rosenblatt.sequences.sentence_verdict import MAX_WORK_UNITS, certify_sequences
@@ -239,7 +239,7 @@ def check_corpus(
         if name not in HELD or type(value) is not str:
             raise FormatError(f"its reading holds {short(name)}, which sentences do not have", file=file)
     if proof["data"]["templates"] is None:
-        raise ParameterError(f"{file} is about features, which files of sentences do not hold. Use `verify`.")
+        raise InputError(f"{file} is about features, which files of sentences do not hold. Use `verify`.")
     given = {name: value for name, value in {**options, **held}.items() if value is not None}
     label, columns = given.pop("label", None), given.pop("columns", ())
     columns = columns.split(",") if isinstance(columns, str) else columns

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rosenblatt.exceptions import FormatError, InputError, ParameterError, Remedy
+from rosenblatt.exceptions import FormatError, Given, InputError, ParameterError, Remedy
 from rosenblatt.rows.features import read_only, show_value
 from rosenblatt.sequences.sentences import Corpus, TokenColumn
 from rosenblatt.tables.data_file import DataFile, expand
@@ -217,7 +217,8 @@ def _numbered(text: str, first: int) -> Iterator[_Line]:
 
 def _parsed(lines: Iterator[_Line], format: str, names: Sequence[str] | None, file: str) -> _Part:
     if names is not None and format != "conll":
-        raise ParameterError(f"names belong to the format 'conll', but {file} is read as {format!r}.")
+        told = Given("names") + f" belong to the format 'conll', but {file} is read as "
+        raise ParameterError(told + Given("format", format) + ". Drop one of them.")
     match format:
         case "conll":
             part = _read_columns(lines, file, None if names is None else tuple(names))
@@ -240,7 +241,7 @@ def _read_columns(lines: Iterator[_Line], file: str, names: tuple[str, ...] | No
     width = len(_split(head[-1].text, tabs)) if head else 0
     part = _Part(file, tuple(str(i + 1) for i in range(width)) if names is None else names)
     if len(set(part.names)) < len(part.names):
-        raise ParameterError(f"names are {', '.join(part.names)}, but columns must have different names.")
+        raise ParameterError(Given("names", part.names) + " must be different: each is the name of a column.")
     for number, text in chain(head, lines):
         if not text.strip(" \t"):
             part.end_sentence()
@@ -251,7 +252,7 @@ def _read_columns(lines: Iterator[_Line], file: str, names: tuple[str, ...] | No
                 continue
             raise part.problem(
                 f"the line has {_fields(len(fields))}, but the first line of tokens has "
-                f"{_fields(len(part.names))}. If each line is a sentence, read the file with the format 'text'",
+                f"{_fields(len(part.names))}. If each line is a sentence, use " + Remedy("format", "text"),
                 number,
             )
         if fields[0] != DOCUMENT:

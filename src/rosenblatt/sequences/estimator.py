@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from rosenblatt.estimators._fitting import generator, keeping, open_checkpoint, progress_bar
-from rosenblatt.exceptions import LabelError, ParameterError, Remedy
+from rosenblatt.exceptions import Given, LabelError, ParameterError, Remedy
 from rosenblatt.learning.checkpoint import fingerprint
 from rosenblatt.learning.plan import Predicts
 from rosenblatt.parameters import Declared, PerceptronParameters, check_count, like, param
@@ -26,7 +26,7 @@ from rosenblatt.registry import built_in
 from rosenblatt.rows.batch import single_weight
 from rosenblatt.rows.features import read_only
 from rosenblatt.rows.labels import as_labels
-from rosenblatt.sequences.sentence_problem import as_constraints, require_allowed
+from rosenblatt.sequences.sentence_problem import as_constraints, require_all_features, require_allowed
 from rosenblatt.sequences.sentences import (
     ItemVocabulary,
     Sentences,
@@ -188,7 +188,7 @@ class Tagger(BaseEstimator):  # type: ignore[misc]
 
     def _require_exact(self, what: str) -> None:
         if self.beam is not None or self.order != 1:
-            raise ParameterError(f"{what} needs exact search of order 1. Train with beam=None and order=1.")
+            raise _inexact(what)
 
     def _require_fitted(self) -> None:
         if not self.__sklearn_is_fitted__():
@@ -197,6 +197,18 @@ class Tagger(BaseEstimator):  # type: ignore[misc]
     def _predictor(self, X: Iterable[Any]) -> tuple[SequenceModel, SequenceRows]:
         self._require_fitted()
         return self._state.predictor(self._last, self._vocabulary.rows(as_sentences(X), grows=False))
+
+
+def _inexact(what: str | Given) -> ParameterError:
+    told = (
+        what
+        + " needs exact search of order 1. Leave "
+        + Given("beam")
+        + " out, and set "
+        + Remedy("order", 1)
+        + "."
+    )
+    return ParameterError(told, parameters=("beam", "order"))
 
 
 class SequencePerceptron(Declared, Tagger):
@@ -437,9 +449,8 @@ class SequencePerceptron(Declared, Tagger):
         """Visit sentences once; the updates of each are multiplied by its step."""
         plan = self._plan(None)
         if self.min_freq > 1:
-            raise ParameterError(
-                "min_freq cannot be used with partial_fit, which knows no later data. Set it to 1."
-            )
+            told = " cannot be used with partial_fit, which knows no later data. Set it to 1."
+            raise ParameterError(Given("min_freq", self.min_freq) + told)
         begun = self.__sklearn_is_fitted__()
         known = self._known_classes(classes, begun)
         known, codes = as_label_codes(y, sentences, known)
@@ -452,9 +463,8 @@ class SequencePerceptron(Declared, Tagger):
             (self._state.u is not None) != self.average
             or not np.array_equal(np.isneginf(self._state.t), np.isneginf(pairs))
         ):
-            raise ParameterError(
-                "average, order and constraints cannot change in partial_fit. Use fit, or a new estimator."
-            )
+            told = " cannot change in partial_fit. Use fit, or a new estimator."
+            raise ParameterError(Given("average") + ", " + Given("order") + " and " + Given("constraints") + told)
         require_allowed(held, codes, starts_of(sentences), known)
         state = self._state if begun else SequenceState.zero(0, pairs, average=self.average)
         rows = state.meet(sentences, vocabulary)
@@ -490,16 +500,7 @@ class SequencePerceptron(Declared, Tagger):
         """
         from rosenblatt.sequences.sentence_verdict import certify_sequences
 
-        if self.min_freq != 1 or self.hash_bits is not None:
-            raise ParameterError(
-                "A proof is about all features, but min_freq leaves some out and hash_bits mixes them. Set "
-                "min_freq=1 and hash_bits=None."
-            )
-        if self.order != 1:
-            raise ParameterError(
-                f"Proofs are about order=1, not {self.order}. Set order=1: weights that label every sentence "
-                "correctly there do so with order=2 as well, but a contradiction may vanish."
-            )
+        require_all_features(self, "A proof")
         return certify_sequences(
             X, y, templates=self.templates, constraints=self.constraints, without=without, time_limit=time_limit
         )
@@ -515,10 +516,11 @@ class SequencePerceptron(Declared, Tagger):
         """Check the parameters, and return how to train."""
         self._check_parameters()
         if self.hash_bits is not None and (self.templates is None or self.min_freq > 1):
-            raise ParameterError("hash_bits needs templates, and min_freq=1: hashed features are not counted.")
+            told = Given("hash_bits") + " needs " + Given("templates") + ", and "
+            raise ParameterError(told + Remedy("min_freq", 1) + ": hashed features are not counted.")
         seed = None if rng is None else int(rng.integers(2**64, dtype=np.uint64))
         if self.tie == "mistake" and (self.beam is not None or self.order == 2):
-            raise ParameterError('tie="mistake" needs exact search of order 1. Set beam=None and order=1.')
+            raise _inexact(Given("tie", "mistake"))
         return SequencePlan(
             int(self.max_iter),
             float(self.margin),
@@ -538,7 +540,7 @@ class SequencePerceptron(Declared, Tagger):
     def _known_classes(self, classes: Iterable[Any] | None, begun: bool) -> NDArray[Any] | None:
         if begun:
             if classes is not None and set(classes) != set(self._classes.tolist()):
-                raise ParameterError("classes are not those of the first call. Leave classes out, or use fit.")
+                raise ParameterError(Given("classes") + " are not those of the first call. Drop them, or use fit.")
             return self._classes
         return None if classes is None else as_labels(list(classes), len(list(classes)))[1]
 

@@ -16,8 +16,8 @@ import numpy as np
 
 from rosenblatt.certify.rationals import above, exact, root_above
 from rosenblatt.certify.time_limit import Clock
-from rosenblatt.exceptions import ParameterError, UndecidedError
-from rosenblatt.sequences.sentence_problem import Delta, Labelled, SequenceProblem
+from rosenblatt.exceptions import UndecidedError
+from rosenblatt.sequences.sentence_problem import Delta, Labelled, SequenceProblem, require_all_features
 from rosenblatt.sequences.sentence_proof import SequenceSeparable, SequenceUndecided
 from rosenblatt.sequences.sentence_verdict import certify_sequences, pose_question
 from rosenblatt.sequences.sentences import as_sentences
@@ -40,13 +40,7 @@ class SequenceRunRecord(NamedTuple):
 
 def sequence_bounds(X: Iterable[Any], y: Any, model: Any, time_limit: float | None) -> Bounds:
     """Return the bounds on mistakes for sentences, beside those of the model if it is trained on them."""
-    if model.min_freq != 1 or model.hash_bits is not None:
-        raise ParameterError(
-            "bounds are about all features, but min_freq leaves some out and hash_bits mixes them. Set "
-            "min_freq=1 and hash_bits=None."
-        )
-    if model.order != 1:
-        raise ParameterError(f"bounds are about order=1, not {model.order}. Set order=1.")
+    require_all_features(model, "A bound")
     problem, *_ = pose_question(as_sentences(X), y, model.templates, model.constraints)
     found = certify_sequences(
         X, y, templates=model.templates, constraints=model.constraints, time_limit=time_limit

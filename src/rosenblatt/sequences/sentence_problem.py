@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 from rosenblatt.certify import check
 from rosenblatt.certify.rationals import common, exact
 from rosenblatt.certify.time_limit import PYTHON, Clock
-from rosenblatt.exceptions import LabelError, ParameterError
+from rosenblatt.exceptions import Given, LabelError, ParameterError, Remedy
+from rosenblatt.parameters import RANGE, TYPE, refusal
 from rosenblatt.rows.features import show_value
 from rosenblatt.rows.memory import require_memory
 from rosenblatt.sequences.loop import MistakeLog, rival_gaps, visit_sentences, work_for
@@ -36,6 +37,7 @@ SCHEMES: dict[str, dict[str, str]] = {
 }
 """For each scheme, what may follow which; "." is the end. I and E continue a span of their type."""
 INSIDE = "IE"
+SCHEMES_OR_PAIRS = "must be None, 'bio', 'bioes' or a list of pairs of labels"
 
 
 class Constraints(NamedTuple):
@@ -64,16 +66,15 @@ def as_constraints(constraints: Any, classes: NDArray[Any]) -> Constraints:
         return held
     if isinstance(constraints, str):
         if constraints not in SCHEMES:
-            raise ParameterError(
-                f"constraints={constraints!r} is not one of None, 'bio', 'bioes' or a list of pairs."
-            )
+            raise refusal("constraints", constraints, SCHEMES_OR_PAIRS, RANGE)
         _forbid_by_scheme(constraints, labels, held)
         return held
     number = {label: code for code, label in enumerate(labels)}
     for before, after in _pairs(constraints):
         for label in (before, after):
             if label is not None and label not in number:
-                raise ParameterError(f"constraints: {show_value(label)} is not a label of y. Drop the pair.")
+                told = f": {show_value(label)} is not a label of y. Drop the pair."
+                raise ParameterError(Given("constraints") + told)
         if after is None:
             held.last[number[before]] = -np.inf
         else:
@@ -83,13 +84,12 @@ def as_constraints(constraints: Any, classes: NDArray[Any]) -> Constraints:
 
 def _pairs(constraints: Any) -> list[tuple[Any, Any]]:
     if not isinstance(constraints, Iterable) or isinstance(constraints, Mapping):
-        raise ParameterError(
-            f"constraints={constraints!r} must be None, 'bio', 'bioes' or a list of pairs of labels."
-        )
+        raise refusal("constraints", constraints, SCHEMES_OR_PAIRS)
     pairs = list(constraints)
     for pair in pairs:
         if not isinstance(pair, list | tuple) or len(pair) != 2 or pair[0] is pair[1] is None:
-            raise ParameterError(f"constraints: {pair!r} is not a pair (before, label), of which one may be None.")
+            told = f": {pair!r} is not a pair (before, label), of which one may be None."
+            raise ParameterError(Given("constraints") + told, code=TYPE)
     return [(before, after) for before, after in pairs]
 
 
@@ -140,6 +140,22 @@ LARGEST_EXACT_SUM = 2.0**53  # whole numbers up to this size are exact in floats
 
 Delta: TypeAlias = dict[tuple[int, int], int]
 """Counts by place: (feature, label), and (−1 − label before, label); −1 − n_labels is the start."""
+
+
+def require_all_features(model: Any, what: str) -> None:
+    """Refuse a tagger whose parameters a proof or a bound is not about."""
+    if model.min_freq != 1 or model.hash_bits is not None:
+        told = f"{what} is about all features, but " + Given("min_freq") + " leaves some out and "
+        raise ParameterError(told + Given("hash_bits") + " mixes them. Set min_freq=1 and hash_bits=None.")
+    if model.order != 1:
+        raise ParameterError(
+            f"{what} is about order=1, not {model.order}. Set "
+            + Remedy("order", 1)
+            + ": weights that label every "
+            "sentence correctly there do so with order=2 as well, but a contradiction may vanish.",
+            parameter="order",
+            value=model.order,
+        )
 
 
 class Labelled(NamedTuple):

@@ -20,6 +20,7 @@ from rosenblatt.certify.simplex import Meeting
 from rosenblatt.certify.time_limit import PYTHON, Clock, Unsettled
 from rosenblatt.exceptions import Given, InputError, LabelError, ParameterError
 from rosenblatt.loops.order import seed_of_pass, shuffle
+from rosenblatt.parameters import SECONDS
 from rosenblatt.rows.features import as_rows
 from rosenblatt.sequences.exchanges import Inconsistency, exchange_labels, inconsistencies
 from rosenblatt.sequences.sentence_problem import (
@@ -366,9 +367,8 @@ def certify_sequences(
     >>> certify_sequences(X, y, templates=["lower"], without=answer.minority).verdict
     'separable'
     """
-    for name, value in (("time_limit", time_limit), ("work", work)):
-        if value is not None and not (isinstance(value, int | float | np.number) and value >= 0):
-            raise ParameterError(Given(name, value) + " must be None or a number ≥ 0.")
+    SECONDS("time_limit", time_limit)
+    SECONDS("work", work)
     sentences = as_sentences(X)
     left_out = tuple(sorted({_sentence(each, len(sentences)) for each in without}))
     problem, classes, vocabulary = pose_question(sentences, y, templates, constraints, left_out)
@@ -434,7 +434,7 @@ def problem_of(data: SequenceData, X: Iterable[Any], y: Any, names: Iterable[str
     try:
         sha256 = _fingerprint(sentences, found, given)
         vocabulary = ItemVocabulary(names or ()) if given is None else TemplateVocabulary(as_templates(given))
-    except (InputError, ParameterError, check.DataError) as error:
+    except (InputError, check.DataError) as error:
         return f"These are not the sentences of the proof: {error}"
     except check.ProofError as error:
         return f"These are not the sentences of the proof: {error.args[0]}."
@@ -457,7 +457,8 @@ def problem_of(data: SequenceData, X: Iterable[Any], y: Any, names: Iterable[str
 
 def _sentence(number: Any, count: int) -> int:
     if not isinstance(number, int | np.integer) or not 0 <= number < count:
-        raise ParameterError(f"without: there is no sentence {number!r}. Count them from 0 to {count - 1}.")
+        told = f": there is no sentence {number!r}. Count them from 0 to {count - 1}."
+        raise ParameterError(Given("without") + told)
     return int(number)
 
 

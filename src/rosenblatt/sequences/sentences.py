@@ -146,9 +146,8 @@ class Corpus:
     def column(self, name: str) -> TokenColumn:
         """Return a column by its name, or raise `ParameterError` with the names that there are."""
         if name not in self.columns:
-            raise ParameterError(
-                f"{self.files[0]} has no column {name!r}. Its columns are {', '.join(self.columns)}."
-            )
+            told = f"{self.files[0]} has no column {name!r}. Its columns are {', '.join(self.columns)}."
+            raise ParameterError(told, code="no-such-column", parameter="name", value=name)
         return self.columns[name]
 
     def tokens(self, name: str, *more: str) -> list[list[Any]]:

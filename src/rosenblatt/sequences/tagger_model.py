@@ -259,7 +259,7 @@ class SequenceState:
 
 
 def _require_room(n_features: int, n_labels: int, *, average: bool) -> None:
-    """Raise `ParameterError` if the weights would take more than the free memory."""
+    """Raise `InputError` if the weights would take more than the free memory."""
     require_memory(
         f"Training weights of {n_features:,} features and {n_labels:,} labels",
         8 * PEAK_COPIES * (n_features + n_labels) * n_labels * (1 + average),

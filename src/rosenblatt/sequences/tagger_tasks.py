@@ -15,11 +15,11 @@ import numpy as np
 
 from rosenblatt.atomic import replacing
 from rosenblatt.escaping import ShowsText, count, json_text, percent, printable
-from rosenblatt.exceptions import InputError, ParameterError, Remedy
+from rosenblatt.exceptions import Given, InputError, ParameterError, Remedy
 from rosenblatt.loops.compilation import Seconds
 from rosenblatt.models.files import load
 from rosenblatt.models.opened import OpenedModel
-from rosenblatt.parameters import UNUSED
+from rosenblatt.parameters import UNUSED, unused
 from rosenblatt.registry import BUILT_IN
 from rosenblatt.sequences.conll import read_corpus, read_unlabelled
 from rosenblatt.sequences.sentences import Corpus
@@ -39,7 +39,7 @@ from rosenblatt.tasks.data import (
     show_data,
 )
 from rosenblatt.tasks.summary import ENDINGS
-from rosenblatt.tasks.training import Training, TrainingResult, named_learner
+from rosenblatt.tasks.training import Training, TrainingResult, named_learner, not_taken
 
 if TYPE_CHECKING:
     from rosenblatt.sequences.estimator import SequencePerceptron
@@ -146,11 +146,7 @@ class SentenceTraining(Training):
         self.name = TAGGER
         self.refuse_unused(BUILT_IN[TAGGER].abilities)
         if self.learner not in (None, "averaged") and type(self.learner).__name__ != TAGGER:
-            raise ParameterError(
-                f"Sentences train a {TAGGER}, not another learner. Drop " + Remedy("learner") + ".",
-                code=UNUSED,
-                parameter="learner",
-            )
+            raise unused("learner", self.learner, f"Sentences train a {TAGGER}, not another ")
         self.corpus, self.own, self.target = open_annotated(
             self.data, self.label, self.columns or (), self.options
         )
@@ -160,9 +156,8 @@ class SentenceTraining(Training):
         else:
             self.name, self.estimator = named_learner(self.learner, self.parameters, self.seed)
         if self.estimator.templates is None:
-            raise ParameterError(
-                "templates=None takes features, but files hold words. Leave templates out, or name them."
-            )
+            told = " takes features, but files hold words. Leave templates out, or name them."
+            raise ParameterError(Given("templates", None) + told)
         files, words = show_data(self.corpus.files), ", ".join(self.own)
         self.log(f"{files}: words from column {words}, labels from column {self.target}")
 
@@ -215,12 +210,14 @@ def open_annotated(
     """Return annotated sentences, the columns that a token consists of, and the column of labels."""
     corpus = open_corpus(data, options)
     names = list(corpus.columns)
-    own = tuple(_column(each, names, corpus) for each in columns) or (_first_of(("form", names[0]), names),)
-    target = _column(label, names, corpus) if label is not None else _first_of(("upos", names[-1]), names)
+    own = tuple(_column("columns", each, corpus) for each in columns) or (_first_of(("form", names[0]), names),)
+    target = _column("label", label, corpus) if label is not None else _first_of(("upos", names[-1]), names)
     if target in own:
         raise ParameterError(
             f"{show_data(corpus.files)}: the column {target!r} is both a feature and the label. Name another "
-            "column with " + Remedy("label") + f"; there are {', '.join(names)}."
+            "column with " + Remedy("label") + f"; there are {', '.join(names)}.",
+            parameter="label",
+            value=target,
         )
     return corpus, own, target
 
@@ -235,7 +232,7 @@ def evaluate_tagger(
     names = list(corpus.columns)
     own, target = _columns_for(tagger, corpus), tagger.label_
     if label is not None:
-        target = _column(label, names, corpus)
+        target = _column("label", label, corpus)
     elif target is None or target not in names:
         target = _first_of(("upos", names[-1]), names)
     if target in own:
@@ -244,6 +241,7 @@ def evaluate_tagger(
             + Remedy("label")
             + f"; there are {', '.join(names)}.",
             code="no-target",
+            parameter="label",
         )
     log(f"{show_data(corpus.files)}: words from column {', '.join(own)}, labels from column {target}")
     truth, known = corpus.tokens(target), set(tagger.classes_.tolist())
@@ -312,7 +310,8 @@ def tagger_of(model: Any) -> SequencePerceptron:
     if isinstance(model, OpenedModel):
         found = model.stored.estimator()
     if not isinstance(found, SequencePerceptron):
-        raise ParameterError(f"model is a {type(found).__name__}, which labels no sentences. Pass a {TAGGER}.")
+        told = f"model is a {type(found).__name__}, which labels no sentences. Pass a {TAGGER}."
+        raise ParameterError(told, parameter="model")
     return found
 
 
@@ -322,7 +321,7 @@ def _tagger(parameters: Mapping[str, Any]) -> SequencePerceptron:
     known = SequencePerceptron._get_param_names()
     for name in parameters:
         if name not in known:
-            raise ParameterError(f"{TAGGER} has no parameter {name}. It takes {', '.join(sorted(known))}.")
+            raise not_taken(TAGGER, name, known)
     return SequencePerceptron(**parameters)
 
 
@@ -336,7 +335,8 @@ def open_corpus(data: Any, options: Mapping[str, Any]) -> Corpus:
         return Corpus.of(data)
     places = places_of(data)
     if not all(isinstance(place, str) for place in places):
-        raise ParameterError("label is for sentences, but the data is a data frame. Use target.")
+        told = Given("label") + " is for sentences, but the data is a data frame. Use " + Remedy("target") + "."
+        raise ParameterError(told, code=UNUSED)
     given = _corpus_options(places, options)
     return read_corpus(*places, format=given.format, encoding=given.encoding)
 
@@ -366,22 +366,20 @@ def _corpus_options(places: Sequence[Place], options: Mapping[str, Any]) -> Opti
         if each.name not in (*CORPUS_OPTIONS, *HARMLESS) and getattr(given, each.name) != getattr(
             usual, each.name
         ):
-            value = getattr(given, each.name)
-            name = Remedy(each.name, value if isinstance(value, bool) else None, each.name)
             told = f"{show_data(places)} holds sentences, which have no option "
-            told += name + ". Drop " + name + "."
-            raise ParameterError(told, code=UNUSED, parameter=each.name, value=value)
+            raise unused(each.name, getattr(given, each.name), told)
     return given
 
 
-def _column(given: str | int, names: Sequence[str], corpus: Corpus) -> str:
-    """Return the name of a column that is given by name or by position."""
-    if isinstance(given, int) and str(given) not in names:
-        if not 1 <= abs(given) <= len(names):
-            raise ParameterError(f"{show_data(corpus.files)} has no column {given}: there are {len(names)}.")
+def _column(parameter: str, given: str | int, corpus: Corpus) -> str:
+    """Return the name of a column that a parameter gives by name or by position."""
+    names = list(corpus.columns)
+    if str(given) in names:
+        return str(given)
+    if isinstance(given, int) and 1 <= abs(given) <= len(names):
         return names[given - 1 if given > 0 else given]
-    corpus.column(str(given))
-    return str(given)
+    told = f" is not a column of {show_data(corpus.files)}. There are {', '.join(names)}."
+    raise ParameterError(Given(parameter, given) + told, code="no-such-column")
 
 
 def _first_of(wanted: Sequence[str], names: Sequence[str]) -> str:
@@ -398,9 +396,9 @@ def _columns_for(tagger: SequencePerceptron, corpus: Corpus) -> tuple[str, ...]:
         return columns
     width = tagger._vocabulary.width if columns is None else 1
     if width is None:
-        raise ParameterError("The tagger reads features, not words, so it cannot read files. Use it from Python.")
+        raise InputError("The tagger reads features, not words, so it cannot read files. Use it from Python.")
     if width > len(names):
-        raise ParameterError(f"The tagger reads {width} columns, but {show_data(corpus.files)} has {len(names)}.")
+        raise InputError(f"The tagger reads {width} columns, but {show_data(corpus.files)} has {len(names)}.")
     first = names.index("form") if "form" in names else 0
     return names[first : first + 1] if width == 1 else names[:width]
 
@@ -422,9 +420,8 @@ def _held_out(n: int, share: float | None, seed: int) -> set[int]:
         return set()
     size = round(share * n)
     if not 1 <= size < n:
-        raise ParameterError(
-            f"holdout={share} of {count(n, 'sentence')} leaves none to train on or none to measure on."
-        )
+        told = f" of {count(n, 'sentence')} leaves none to train on or none to measure on."
+        raise ParameterError(Given("holdout", share) + told)
     return set(np.random.default_rng(seed).permutation(n)[:size].tolist())
 
 

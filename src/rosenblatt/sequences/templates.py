@@ -26,9 +26,10 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.exceptions import DataTypeError, ParameterError
+from rosenblatt.exceptions import DataTypeError, Given, ParameterError
 from rosenblatt.loops._jit import inline, jit
 from rosenblatt.loops.order import split_mix
+from rosenblatt.parameters import refusal
 from rosenblatt.sequences.sentences import Sentences, SequenceRows, place_of, starts_of
 from rosenblatt.tables.reading import MOST_BITS
 from rosenblatt.typing import Ints
@@ -212,10 +213,8 @@ def as_templates(templates: Any) -> tuple[Template, ...]:
         or not isinstance(templates, Sequence)
         or not 0 < len(templates) <= MOST_TEMPLATES
     ):
-        raise ParameterError(
-            f"templates={templates!r} must be None, 'words', or a list of up to {MOST_TEMPLATES} templates such "
-            "as 'lower', ('lower', -1) or (('lower', -1), ('lower', 0))."
-        )
+        wanted = f"must be None, 'words', or a list of up to {MOST_TEMPLATES} templates such as 'lower', "
+        raise refusal("templates", templates, wanted + "('lower', -1) or (('lower', -1), ('lower', 0))")
     return tuple(_template(each) for each in templates)
 
 
@@ -234,9 +233,8 @@ def word_templates(n_fields: int) -> Any:
 def _template(given: Any) -> Template:
     parts = [given] if isinstance(given, str | int) or _is_pair(given) else given
     if not isinstance(parts, list | tuple) or not parts:
-        raise ParameterError(
-            f"templates: {given!r} is not a template. Use (column, offset) or a tuple of such pairs."
-        )
+        told = f": {given!r} is not a template. Use (column, offset) or a tuple of such pairs."
+        raise ParameterError(Given("templates") + told)
     return tuple(_part(part) for part in parts)
 
 
@@ -247,11 +245,13 @@ def _part(given: Any) -> tuple[Column, int]:
     further = type(column) is int and 0 <= column <= FARTHEST_OFFSET
     if not (known or further):
         raise ParameterError(
-            f"templates: {column!r} is not a column. Use form, lower, shape, prefixN, suffixN (N up to "
+            Given("templates")
+            + f": {column!r} is not a column. Use form, lower, shape, prefixN, suffixN (N up to "
             f"{LONGEST_AFFIX}), or the number of a field of the tokens, from 0."
         )
     if abs(offset) > FARTHEST_OFFSET:
-        raise ParameterError(f"templates: the offset {offset} of {column!r} is beyond ±{FARTHEST_OFFSET}.")
+        told = f": the offset {offset} of {column!r} is beyond ±{FARTHEST_OFFSET}."
+        raise ParameterError(Given("templates") + told)
     return column, offset
 
 

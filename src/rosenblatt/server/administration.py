@@ -274,7 +274,8 @@ def find_rows(history: History, request: EraseRequest) -> Rows:
             raise RequestError(404, f"No example was sent with the key {text}, or it is no longer kept.")
         rows[found.seq] = None
     if not rows:
-        raise RequestError(422, "Nothing is named. Send versions, or keys, of the examples to forget.")
+        told = "Nothing is named. Send versions, or keys, of the examples to forget."
+        raise RequestError(422, told, parameter="versions", parameters=("versions", "keys"))
     for seq, some in rows.items():
         _require(history, seq, some)
     return rows

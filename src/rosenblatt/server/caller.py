@@ -17,7 +17,8 @@ from urllib.parse import quote, urlsplit
 from uuid import UUID
 
 from rosenblatt.atomic import replacing
-from rosenblatt.exceptions import DataTypeError, ParameterError, Remedy, RosenblattError
+from rosenblatt.exceptions import DataTypeError, Given, ParameterError, Remedy, RosenblattError
+from rosenblatt.parameters import check_count
 from rosenblatt.typing import ColumnLike
 
 try:
@@ -79,6 +80,9 @@ def _plain(value: object) -> Any:
 Label: TypeAlias = str | int | float | bool
 
 
+PLACES = ("code", "row", "column", "parameter", "parameters")
+
+
 class CallError(RosenblattError):
     """The server refused a call.
 
@@ -88,7 +92,7 @@ class CallError(RosenblattError):
         The HTTP status.
     title, detail : str
         What kind of problem it is, and what was wrong, where, and what to do.
-    code, row, column, parameter, remedies
+    code, row, column, parameter, parameters, remedies
         See `RosenblattError`. The row and the column are those of the rows that were sent.
     key : str or None
         The idempotency key of the call.
@@ -97,7 +101,7 @@ class CallError(RosenblattError):
     def __init__(self, status: int, problem: Mapping[str, Any], key: str | None = None) -> None:
         self.status, self.key = status, key
         self.title, self.detail = str(problem.get("title", "Refused")), str(problem.get("detail", ""))
-        place = {name: problem.get(name) for name in ("code", "row", "column", "parameter")}
+        place = {name: problem[name] for name in PLACES if name in problem}
         super().__init__(f"{status} {self.title}: {self.detail}", **place)
         self._given = problem.get("remedies", ())
 
@@ -264,15 +268,14 @@ class Client:
     ) -> None:
         where = urlsplit(address)
         if where.scheme not in ("http", "https") or not where.hostname:
-            raise ParameterError(f"{address!r} is no address of a server. Use such as http://127.0.0.1:8000.")
-        if attempts < 1:
-            raise ParameterError(
-                f"attempts is {attempts}, but a call is tried at least once.", parameter="attempts", value=attempts
-            )
+            told = " is no address of a server. Use such as http://127.0.0.1:8000."
+            raise ParameterError(Given("address", address) + told)
+        check_count("attempts", attempts)
         if token is not None and where.scheme == "http" and where.hostname not in LOOPBACK and not unencrypted:
             raise ParameterError(
                 f"The token would be readable on the way to {where.hostname}. Use https, or unencrypted=True in a "
-                "network that you trust."
+                "network that you trust.",
+                parameters=("token", "unencrypted"),
             )
         self.attempts, self._sleep = attempts, sleep
         self._http = httpx.Client(

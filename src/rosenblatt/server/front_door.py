@@ -13,7 +13,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from rosenblatt.exceptions import ParameterError, Remedy
+from rosenblatt.exceptions import Given, ParameterError, Remedy
+from rosenblatt.parameters import COMBINATION
 from rosenblatt.server.application import CALLS, application
 from rosenblatt.server.connection import MOST_HEADER_BYTES, make_protocol
 from rosenblatt.server.guard import HOLDER, Guard, RateLimit, Rules, read_scopes
@@ -52,9 +53,9 @@ def require_safe(host: str, *, tokens: bool, tls: bool, without_tls: bool) -> No
     if is_loopback(host):
         return
     if not tokens:
+        told = f"others can reach {host}, and without tokens they could change your models. Make one first with "
         raise ParameterError(
-            f"others can reach {host}, and without tokens they could change your models. Make one first with "
-            "`rosenblatt token create`, or listen at 127.0.0.1."
+            told + "`rosenblatt token create`, or listen at 127.0.0.1.", parameter="host", value=host
         )
     if not tls and not without_tls:
         raise ParameterError(
@@ -64,7 +65,9 @@ def require_safe(host: str, *, tokens: bool, tls: bool, without_tls: bool) -> No
             + Remedy("key")
             + ", or "
             + Remedy("without_tls", True)
-            + " behind a proxy that encrypts."
+            + " behind a proxy that encrypts.",
+            parameter="host",
+            value=host,
         )
 
 
@@ -122,8 +125,8 @@ class FrontDoor:
 
     def __post_init__(self) -> None:
         if (self.certificate is None) != (self.key is None):
-            needed = Remedy("certificate") + " and " + Remedy("key")
-            raise ParameterError("TLS needs " + needed + ", the certificate and its key.")
+            needed = Given("certificate") + " and " + Given("key")
+            raise ParameterError("TLS needs " + needed + ", the certificate and its key.", code=COMBINATION)
 
     @property
     def scheme(self) -> str:

@@ -95,14 +95,17 @@ def tidy_folder(journal: Journal, folder: Path) -> None:
 def add_model(journal: Journal, folder: Path, name: str, path: str) -> None:
     """Make a model known to the journal, or check that it is the one that is known."""
     if not MODEL_NAME.fullmatch(name):
-        raise ParameterError(f"{name!r} cannot be the name of a model: use letters, digits, '_', '-' and '.'.")
+        told = f"{name!r} cannot be the name of a model: use letters, digits, '_', '-' and '.'."
+        raise ParameterError(told, parameter="models", value=name)
     source = hashlib.sha256(Path(path).read_bytes()).digest()
     known = journal.models().get(name)
     if known is not None:
         if known.source != source:
             raise ParameterError(
                 f"{folder} serves another model file as {name!r}. Give this one another name with "
-                f"NAME={path}, or another folder (" + Remedy("folder") + ")."
+                f"NAME={path}, or another folder (" + Remedy("folder") + ").",
+                parameter="models",
+                value=name,
             )
         return
     stored, learner = read_learner(path)
@@ -180,7 +183,7 @@ class Host(PredictingHost):
 
     def _require_models(self) -> None:
         if not self.models:
-            raise ParameterError(f"{self.folder} holds no model yet. Name a model file.")
+            raise ParameterError(f"{self.folder} holds no model yet. Name a model file.", parameter="models")
 
     def _begin(self, name: str, grow: bool) -> None:
         try:
@@ -287,7 +290,9 @@ class Host(PredictingHost):
             )
         number = read_key(key, "The Idempotency-Key", 400)
         if len(request.labels) != len(request.rows):
-            raise RequestError(422, f"There are {len(request.rows)} rows, but {len(request.labels)} labels.")
+            raise RequestError(
+                422, f"There are {len(request.rows)} rows, but {len(request.labels)} labels.", parameter="labels"
+            )
         _require_weights(request)
         rows: Any = request.rows
         if not (model.names_grow and rows and all(isinstance(row, dict) for row in rows)):
@@ -371,9 +376,14 @@ def _require_weights(request: LearnRequest) -> None:
     if weights is None:
         return
     if len(weights) != len(request.rows):
-        raise RequestError(422, f"There are {len(request.rows)} rows, but {len(weights)} weights.")
+        raise RequestError(
+            422, f"There are {len(request.rows)} rows, but {len(weights)} weights.", parameter="weights"
+        )
     for row, weight in enumerate(weights):
         if not 0.0 <= weight < float("inf"):
             raise RequestError(
-                422, f"The weight of row {row} is {weight}, but must be finite and not negative.", row=row
+                422,
+                f"The weight of row {row} is {weight}, but must be finite and not negative.",
+                parameter="weights",
+                row=row,
             )

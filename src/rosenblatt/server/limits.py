@@ -13,6 +13,8 @@ import msgspec
 
 from rosenblatt.server.messages import RequestError
 
+FIELD = re.compile(r"`\$\.(\w+)|field `(\w+)`")
+"""Where a message of msgspec, which has no other place for it, names the field of a request."""
 PLACE = re.compile(r" - at `\$\.(rows|labels|weights)\[(\d+)\](?:\[(\d+|\.\.\.)\])?")
 MAX_SEARCHED_BYTES = 1_000_000
 """Bytes of a body in which the column of a wrong value is looked for."""
@@ -85,7 +87,9 @@ def read_message(decoder: msgspec.json.Decoder[Any], body: bytes) -> Any:
 def _misfit(error: str, body: bytes) -> RequestError:
     found = PLACE.search(error)
     if found is None:
-        return RequestError(422, f"The body is not what this call takes: {error.replace('`', '')}.")
+        field = FIELD.search(error)
+        named: dict[str, Any] = {} if field is None else {"parameter": field[1] or field[2]}
+        return RequestError(422, f"The body is not what this call takes: {error.replace('`', '')}.", **named)
     what = error[: found.start()].replace("`", "")
     row, inner = int(found[2]), found[3]
     column: str | int | None = None
@@ -94,7 +98,7 @@ def _misfit(error: str, body: bytes) -> RequestError:
     elif inner is not None:
         column = int(inner)
     where = f"Row {row}" + (f", column {column!r}" if column is not None else "")
-    place = {"row": row} if column is None else {"row": row, "column": column}
+    place: dict[str, Any] = {"parameter": found[1], "row": row} | ({} if column is None else {"column": column})
     return RequestError(422, f"{where}: {what}. Rows hold finite numbers, texts, true, false and null.", **place)
 
 

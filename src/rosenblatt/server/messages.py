@@ -82,7 +82,7 @@ class RequestError(RosenblattError):
         **where: Any,
     ) -> None:
         usual_code, usual_title = KINDS[status]
-        place = {name: where.get(name) for name in ("row", "column", "parameter")}
+        place = {name: where[name] for name in ("row", "column", "parameter", "parameters") if name in where}
         super().__init__(detail, code=code or usual_code, **place)
         self.status, self.title, self.detail = status, title or usual_title, in_calls(detail)
         self.retry_after, self.where = retry_after, where
@@ -99,8 +99,10 @@ class RequestError(RosenblattError):
             text = error.told(tuple(way for way in error.ways if not remedies_of(way)))
         if error.row is not None:
             where = {"row": error.row} | ({} if error.column is None else {"column": error.column})
-        if error.parameter is not None:
+        if error.parameters:
             where["parameter"] = error.parameter
+        if len(error.parameters) > 1:
+            where["parameters"] = error.parameters
         problem = cls(422, text, code=error.code, **where)
         problem.given = error.remedies
         if len(problem.detail) > MAX_TOLD_CHARACTERS:

@@ -79,6 +79,7 @@ class ProblemDocument(msgspec.Struct, kw_only=True, omit_defaults=True, rename={
     row: int | None = None
     column: str | int | None = None
     parameter: str | None = None
+    parameters: list[str] | None = None
     limit: int | None = None
     error: str | None = None
     remedies: list[RemedyDocument] | None = None

@@ -426,7 +426,7 @@ def bind(listening: socket.socket, address: str, port: int, sleep: Callable[[flo
                 raise
             if attempt == PORT_ATTEMPTS - 1:
                 told = f"another program uses {address}, port {port}. End it, or choose another "
-                raise ParameterError(told + Remedy("port") + ".") from error
+                raise ParameterError(told + Remedy("port") + ".", parameter="port", value=port) from error
             sleep(BETWEEN_PORT_ATTEMPTS)
         else:
             return

@@ -173,12 +173,14 @@ def read_learner(path: str) -> tuple[StoredModel, Any]:
         raise ParameterError(
             f"{path} is calibrated, but its probabilities no longer hold once it learns. Train it without "
             + Remedy("probabilities")
-            + "."
+            + ".",
+            parameter="models",
         )
     if any(isinstance(step, OnlineScaling) for step in stored.preparation.steps[:-1]):
         raise ParameterError(
             f"{path} has an OnlineScaler before other steps. A server goes on with one that stands directly "
-            "before the learner. Make it the last step, or use StandardScaler."
+            "before the learner. Make it the last step, or use StandardScaler.",
+            parameter="models",
         )
     ready = read_streamed(stored)
     if ready is not None:
@@ -190,12 +192,14 @@ def read_learner(path: str) -> tuple[StoredModel, Any]:
     if not isinstance(learner, OnlineLearning) or learner._stream_kind is not Stream:
         raise ParameterError(
             f"{path} holds a {stored.learner}, which cannot learn row by row without end. Serve a "
-            f"{classes_able('serves')}; a kernel needs a budget."
+            f"{classes_able('serves')}; a kernel needs a budget.",
+            parameter="models",
         )
     if isinstance(learner._state, KernelState) and learner.get_params(deep=False)["budget"] is None:
         raise ParameterError(
             f"{path} holds a KernelPerceptron without a budget, which would grow with every mistake. Train it "
-            "with budget=."
+            "with " + Remedy("budget") + ".",
+            parameter="models",
         )
     return stored, learner
 
@@ -245,7 +249,7 @@ class ServedModel:
     def features(self, rows: Sequence[Any], vocabulary: Vocabulary | None = None) -> Features:
         """Return rows as the learner sees them; raise `RequestError` if they are not rows of this model."""
         if not rows:
-            raise RequestError(422, "rows is empty. Send at least one row.")
+            raise RequestError(422, "rows is empty. Send at least one row.", parameter="rows")
         try:
             return self._read(rows, vocabulary)
         except RosenblattError as error:

@@ -77,14 +77,17 @@ def read_grants(words: Iterable[str]) -> dict[str, tuple[str, ...]]:
     for word in words:
         scope, colon, model = word.partition(":")
         if scope not in SCOPES:
-            raise ParameterError(f"there is no scope {scope!r}. Use {', '.join(SCOPES)}, or such as learn:spam.")
+            told = f"there is no scope {scope!r}. Use {', '.join(SCOPES)}, or such as learn:spam."
+            raise ParameterError(told, parameter="scopes", value=word)
         if colon and model != EVERY_MODEL and not MODEL_NAME.fullmatch(model):
-            raise ParameterError(f"{model!r} is no name of a model. Names have letters, digits, '_', '-' and '.'.")
+            told = f"{model!r} is no name of a model. Names have letters, digits, '_', '-' and '.'."
+            raise ParameterError(told, parameter="scopes", value=word)
         model = model or EVERY_MODEL
         if scope not in found.get(model, ()):
             found[model] = (*found.get(model, ()), scope)
     if not found:
-        raise ParameterError("a token needs a scope, or it allows nothing. Name one, such as predict.")
+        told = "a token needs a scope, or it allows nothing. Name one, such as predict."
+        raise ParameterError(told, parameter="scopes")
     return found
 
 
@@ -127,7 +130,8 @@ class TokenFile:
     ) -> tuple[Token, str]:
         """Make a token, by default one for ever, and return it with its secret, which is stored nowhere."""
         if not 0 < len(name) <= LONGEST_NAME:
-            raise ParameterError(f"the name of a token has from 1 to {LONGEST_NAME} characters.")
+            told = f"the name of a token has from 1 to {LONGEST_NAME} characters."
+            raise ParameterError(told, parameter="name", value=name)
         secret = PREFIX + secrets.token_urlsafe(32)
         now = self.clock()
         token = Token(
@@ -153,7 +157,9 @@ class TokenFile:
             if len(found) != 1:
                 how = "several tokens have" if found else "no token has"
                 raise ParameterError(
-                    f"{how} the id or name {which!r}. `rosenblatt token list` shows the id of each."
+                    f"{how} the id or name {which!r}. `rosenblatt token list` shows the id of each.",
+                    parameter="which",
+                    value=which,
                 )
             self._write([each for each in tokens if each is not found[0]])
         return found[0]

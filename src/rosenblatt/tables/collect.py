@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from rosenblatt.atomic import replacing, writing_unnamed
-from rosenblatt.exceptions import FormatError, LabelError, ParameterError
+from rosenblatt.exceptions import FormatError, LabelError, ParameterError, Remedy
 from rosenblatt.loops.layout import CSR, Rows
 from rosenblatt.rows.batch import Batch
 from rosenblatt.rows.features import read_only
@@ -172,10 +172,10 @@ class StreamedBlocks(Blocks):
         if self.cached is not None:
             return self.cached.walk(blocks, change)
         if not stored_order:
-            raise ParameterError(
+            told = (
                 "Blocks without a cache can only be visited in stored order. Allow a cache for the data, or set "
-                "order='cyclic'."
             )
+            raise ParameterError(told + Remedy("order", "cyclic") + ".", parameters=("cache", "order"))
         return ahead(self._stream(blocks[0], blocks[-1], change))
 
     def _read_all(self) -> list[str]:

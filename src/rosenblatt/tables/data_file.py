@@ -17,7 +17,8 @@ from functools import cached_property
 from typing import IO, Any, Protocol, TypeVar
 
 from rosenblatt.escaping import printable
-from rosenblatt.exceptions import FormatError, InputError, ParameterError, Remedy
+from rosenblatt.exceptions import FormatError, Given, InputError, ParameterError, Remedy
+from rosenblatt.parameters import RANGE
 from rosenblatt.tables.delimited_rows import BYTE_ORDER_MARK, LONGEST_LINE, behind_rows
 
 __all__ = [
@@ -363,11 +364,8 @@ def require_encoding(encoding: str) -> None:
     try:
         "".encode(encoding)  # refuses codecs that are not of text
     except (LookupError, ValueError) as error:
-        raise ParameterError(
-            f"encoding is {encoding!r}, which is no encoding of text. Use one such as latin-1, cp1252 or utf-16.",
-            parameter="encoding",
-            value=encoding,
-        ) from error
+        told = " is no encoding of text. Use one such as latin-1, cp1252 or utf-16."
+        raise ParameterError(Given("encoding", encoding) + told, code=RANGE) from error
 
 
 class _Recoder(io.RawIOBase):

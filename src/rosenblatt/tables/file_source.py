@@ -13,8 +13,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.exceptions import FormatError, InputError, Message, NoRowsError, ParameterError, Remedy
-from rosenblatt.parameters import UNUSED, Check, check_choice, check_count, check_flag, check_type, optional
+from rosenblatt.exceptions import FormatError, Given, InputError, Message, NoRowsError, ParameterError, Remedy
+from rosenblatt.parameters import (
+    COMBINATION,
+    Check,
+    check_choice,
+    check_count,
+    check_flag,
+    check_type,
+    optional,
+    unused,
+)
 from rosenblatt.rows.batch import Skipped
 from rosenblatt.rows.features import Features
 from rosenblatt.tables.data_file import DataFile, expand, once_only
@@ -285,9 +294,7 @@ def require_own(options: Options, name: str, formats: Sequence[Format]) -> None:
     for option in dict.fromkeys(option for each in FORMATS.values() for option in each.own):
         value = getattr(options, option)
         if value is not None and option not in taken:
-            given = Remedy(option, value if isinstance(value, bool) else None, option)
-            told = f"{name} is {formats[0].name}, which has no option " + given + ". Drop " + given + "."
-            raise ParameterError(told, code=UNUSED, parameter=option, value=value)
+            raise unused(option, value, f"{name} is {formats[0].name}, which has no option ")
 
 
 class FileSource(Source):
@@ -452,7 +459,8 @@ def require_valid(options: Options) -> None:
     for name, check in CHECKS.items():
         check(name, getattr(options, name))
     if options.thousands is not None and options.thousands == options.decimal:
-        raise ParameterError(f"thousands and decimal are both {options.decimal!r}, but must differ.")
+        told = Given("thousands", options.thousands) + " and " + Given("decimal", options.decimal)
+        raise ParameterError(told + " must differ.", code=COMBINATION)
 
 
 # Tables as one source of rows, by a recipe that is given, or learned while they are read.
@@ -615,9 +623,8 @@ class FrameSource(TableSource):
         FileSource.__init__(self, [], [], options)
         for name in ONLY_FILES:
             if getattr(options, name) != getattr(Options(), name):
-                raise ParameterError(
-                    f"{name} is an option of reading files, but the data is a data frame. Drop it."
-                )
+                told = " is an option of reading files, but the data is a data frame"
+                raise unused(name, getattr(options, name), after=told)
         if recipe is not None and not isinstance(recipe, TableRecipe):
             raise InputError(
                 "The data is a table, but the model was trained on sparse rows. Pass a sparse matrix."
@@ -653,17 +660,14 @@ def _for_reading(recipe: TableRecipe, table: Table, roles: Roles, options: Optio
     """Adapt a given recipe to the labels and missing values of these files."""
     if recipe.missing == "error" and options.missing != "error":
         if options.missing in ("mean", "indicator"):
-            mean, ways = Remedy("missing", options.missing), Message(Remedy("missing", "zero"))
+            ways = Message(Remedy("missing", "zero"))
             if not options.skip_bad:
                 ways += " or " + Remedy("skip_bad", True)
-            raise ParameterError(
-                mean
-                + " needs the means of the training rows, but the model has none. Train with "
-                + mean
-                + ", or use "
-                + ways
-                + "."
+            told = (
+                Given("missing", options.missing)
+                + " needs the means of the training rows, but the model has none. "
             )
+            raise ParameterError(told + "Train with it, or use " + ways + ".")
         recipe = replace(recipe, missing=options.missing)
     if options.na:
         recipe = replace(recipe, na=tuple(dict.fromkeys((*recipe.na, *options.na))))

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from rosenblatt.codecs import Count, Number, Record
 from rosenblatt.exceptions import Given, NonFiniteError, ParameterError
 from rosenblatt.loops.layout import CSR
+from rosenblatt.parameters import RANGE
 from rosenblatt.rows.features import Features
 from rosenblatt.rows.memory import require_memory
 from rosenblatt.typing import Floats, Ints, Reals
@@ -95,7 +96,10 @@ class Monomials:
         """Return the number of products for rows with these numbers of stored values."""
         counts: Ints = self.multisets[self.degrees.start :].sum(axis=0)[lengths]
         if counts.sum(dtype=np.float64) > MOST_COLUMNS:
-            raise ParameterError(f"The products of these {len(lengths):,} rows are more than can be numbered.")
+            told = (
+                f" makes more products of these {len(lengths):,} rows than can be numbered. Choose a smaller one."
+            )
+            raise ParameterError(Given("degree", self.degree) + told, code=RANGE)
         return counts
 
     def names(self, variables: list[str]) -> list[str]:

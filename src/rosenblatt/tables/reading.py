@@ -14,7 +14,8 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from rosenblatt.exceptions import FormatError, Given, ParameterError, Remedy
+from rosenblatt.exceptions import FormatError, Given, ParameterError, Remedy, Term
+from rosenblatt.parameters import RANGE, check_choice, refusal, unused
 
 if TYPE_CHECKING:
     from rosenblatt.rows.batch import Skipped
@@ -304,7 +305,8 @@ def corpus_format(path: str, asked: str | None = None) -> str:
     ('conllu', 'conll', 'text')
     """
     if asked is not None and asked not in CORPUS_FORMATS:
-        raise ParameterError(f"format is {asked!r}, but sentences are read as one of {', '.join(CORPUS_FORMATS)}.")
+        told = f"does not fit: sentences are read as one of {', '.join(CORPUS_FORMATS)}"
+        raise refusal("format", asked, told, RANGE)
     return asked or named_corpus_format(path) or "conll"
 
 
@@ -324,12 +326,12 @@ def recognise(file: DataFile, asked: str | None = None) -> Format:
     ParameterError
         `asked` is no format.
     """
-    if asked is not None and asked not in FORMATS and asked not in CORPUS_FORMATS:
-        raise ParameterError(Given("format", asked) + f" must be one of {', '.join(FORMATS)}.")
+    if asked is not None:
+        check_choice("format", asked, (*FORMATS, *CORPUS_FORMATS))
     if asked in CORPUS_FORMATS or (asked is None and named_corpus_format(file.inner) is not None):
         raise FormatError(
             "this is a file of sentences, not a table. `rosenblatt train` reads it with "
-            + Remedy("label")
+            + Term("label", "label")
             + ", and `predict` and `evaluate` do with a model trained so",
             code="sentences",
             file=file.name,
@@ -346,7 +348,7 @@ def recognise(file: DataFile, asked: str | None = None) -> Format:
         if JSON_ARRAY.match(head) and found.name in ("jsonl", "csv") and _ending(file.inner) != "csv":
             found = FORMATS["json"]
     if file.encoding is not None and found.marks:
-        raise ParameterError(f"{file.name} is {found.name}, which is no text. Drop " + Remedy("encoding") + ".")
+        raise unused("encoding", file.encoding, f"{file.name} is {found.name}, which is no text and has no ")
     if head.startswith(found.on_disk) and not file.is_plain:
         where = file.where if file.is_stream else "a compressed file"
         raise FormatError(f"{found.name} cannot be read from {where}: save it to a plain file", file=file.name)

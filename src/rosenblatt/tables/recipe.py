@@ -22,7 +22,7 @@ from rosenblatt.codecs import (
     show_short,
     wrong,
 )
-from rosenblatt.exceptions import ModelFileError, ParameterError, Remedy
+from rosenblatt.exceptions import Given, ModelFileError, ParameterError, Remedy
 from rosenblatt.rows.memory import require_memory
 from rosenblatt.tables.dates import DATE_FORMS, Form
 from rosenblatt.tables.reading import MISSING_RULES, MOST_BITS, THOUSANDS, WEIGHTINGS, Missing, runs_of
@@ -275,7 +275,9 @@ class TableRecipe(Recipe):
 
 def _require_width(asked: int, width: int) -> None:
     if asked != width:
-        raise ParameterError(f"n_features is {asked}, but the recipe makes {width} features.")
+        raise ParameterError(
+            Given("n_features", asked) + f" contradicts the recipe, which makes {width} features."
+        )
 
 
 class Name(Text):

@@ -10,7 +10,17 @@ from difflib import get_close_matches
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from rosenblatt.exceptions import FormatError, Message, ParameterError, Remedy, fit_note, join_messages, list_first
+from rosenblatt.exceptions import (
+    FormatError,
+    Given,
+    Message,
+    ParameterError,
+    Remedy,
+    fit_note,
+    join_messages,
+    list_first,
+)
+from rosenblatt.parameters import COMBINATION
 from rosenblatt.rows.features import show_value
 from rosenblatt.tables.dates import Form, are_compact, find_form, find_stray, varying_parts
 from rosenblatt.tables.reading import Column, Options, runs_of
@@ -765,23 +775,23 @@ def _lacking(names: Sequence[str], known: Iterable[str]) -> str:
 def _require_compatible(table: Table, target: int | None, asked: dict[str, list[int]]) -> None:
     for name, positions in asked.items():
         if target is not None and target in positions and name != "ignore":
-            raise ParameterError(
+            both = (
                 f"{table.file}: {_called(table, target)} is the target and cannot be in "
-                + Remedy(name)
-                + " as well. Name another with "
-                + Remedy("target")
-                + "."
+                + Given(name)
+                + " as well. "
             )
+            raise ParameterError(both + "Name another with " + Remedy("target") + ".", parameter=name)
     if target in asked["ignore"]:
-        raise ParameterError(f"{table.file}: {_called(table, target)} is the target and cannot be ignored.")
+        told = f"{table.file}: {_called(table, target)} is the target and cannot be ignored. Name another with "
+        raise ParameterError(told + Remedy("target") + ".", parameters=("ignore", "target"))
     exclusive = ("ignore", "text", "categorical", "hashed")
     for position in range(len(table.fields)):
-        several = [Message(Remedy(name)) for name in exclusive if position in asked[name]]
+        several = [Message(Given(name)) for name in exclusive if position in asked[name]]
         if position in asked["features"] and position in asked["ignore"]:
-            several.insert(0, Message(Remedy("features")))
+            several.insert(0, Message(Given("features")))
         if len(several) > 1:
-            places = join_messages(" and in ", several)
-            raise ParameterError(f"{table.file}: {_called(table, position)} is in " + places + "; choose one.")
+            places = join_messages(" and in ", several) + "; choose one."
+            raise ParameterError(f"{table.file}: {_called(table, position)} is in " + places, code=COMBINATION)
 
 
 def _require_usable(table: Table, plain: Sequence[int], target: int | None) -> None:

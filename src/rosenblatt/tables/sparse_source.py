@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.exceptions import FormatError, ParameterError, Remedy
+from rosenblatt.parameters import unused
 from rosenblatt.rows.features import Features
 from rosenblatt.tables.data_file import DataFile
 from rosenblatt.tables.file_source import FileSource, ReadAgainError
@@ -68,7 +69,8 @@ class SparseSource(FileSource):
             if self._zero_based is None and "svmlight" in self.formats:
                 raise ParameterError(
                     f"the model numbers its features from 0, but {self.files[0]} may count from 0 or from 1: say "
-                    "which with " + Remedy("zero_based", True) + " or " + Remedy("zero_based", False) + "."
+                    "which with " + Remedy("zero_based", True) + " or " + Remedy("zero_based", False) + ".",
+                    parameter="zero_based",
                 )
 
     @property
@@ -178,5 +180,6 @@ class SparseSource(FileSource):
         columns = o.features, o.ignore, o.text, o.categorical, o.hashed, o.target
         for name, given in zip(FOR_TABLES, columns, strict=True):
             if given not in ((), None):
-                told = f" chooses columns of tables, but {self.files[0]} holds sparse rows."
-                raise ParameterError(Remedy(name) + told)
+                raise unused(
+                    name, given, after=f" chooses columns of tables, but {self.files[0]} holds sparse rows"
+                )

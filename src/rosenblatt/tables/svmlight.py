@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.exceptions import FormatError, Given, ParameterError
+from rosenblatt.exceptions import FormatError
 from rosenblatt.loops.layout import CSR
+from rosenblatt.parameters import check_count
 from rosenblatt.rows.batch import Batch, Skipped
 from rosenblatt.rows.features import Features, read_only
 from rosenblatt.tables.data_file import DataFile
@@ -111,10 +112,9 @@ class SvmlightReader:
         chunk_bytes: int = 1 << 21,
         width: int | None = None,
     ) -> None:
-        if not 1 <= chunk_bytes <= LONGEST_LINE:
-            raise ParameterError(Given("chunk_bytes", chunk_bytes) + f" must be from 1 to {LONGEST_LINE}.")
-        if width is not None and not 1 <= width <= LARGEST_INDEX + 1:
-            raise ParameterError(Given("width", width) + f" must be None or from 1 to {LARGEST_INDEX + 1}.")
+        check_count("chunk_bytes", chunk_bytes, most=LONGEST_LINE)
+        if width is not None:
+            check_count("width", width, most=LARGEST_INDEX + 1)
         self.zero_based = zero_based
         self.n_features = width or 0
         self.unmet = 0

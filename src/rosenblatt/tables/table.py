@@ -405,7 +405,7 @@ def require_distinct(names: Sequence[str], file: str) -> None:
 
 
 def require_room(n_columns: int, file: str, n_bytes: int = 0) -> None:
-    """Raise `ParameterError` if columns, and `n_bytes` for their values, would take more than the free memory."""
+    """Raise `InputError` if columns, and `n_bytes` for their values, would take more than the free memory."""
     require_memory(
         f"{file}: reading {n_columns:,} columns",
         n_columns * BYTES_A_COLUMN + n_bytes,

@@ -26,8 +26,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.exceptions import Given, ParameterError
 from rosenblatt.loops.layout import CSR
+from rosenblatt.parameters import check_count
 from rosenblatt.tables.reading import MOST_BITS, Runs, loop_pays, runs_of
 from rosenblatt.threads import allowed, ordered
 
@@ -137,8 +137,7 @@ def hash_texts(values: NDArray[np.uint8], offsets: NDArray[Any], *, ngrams: int 
     array([1., 1., 2., 2.])
     """
     runs = runs_of(ngrams)
-    if not 1 <= bits <= MOST_BITS:
-        raise ParameterError(Given("bits", bits) + f" must be from 1 to {MOST_BITS}.")
+    check_count("bits", bits, most=MOST_BITS)
     if not loop_pays(int(offsets[-1] - offsets[0]), MAX_PLAIN_BYTES):
         return _hash_plainly(values, offsets, ngrams, bits)
 

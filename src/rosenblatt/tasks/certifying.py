@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rosenblatt.certify.separability import certify
-from rosenblatt.exceptions import ParameterError
-from rosenblatt.parameters import CertifyArguments
+from rosenblatt.parameters import CertifyArguments, unused
 from rosenblatt.rooms import find
 from rosenblatt.tasks.data import Log, log_info, places_of, read_table, reads_sentences, require_no_options
 from rosenblatt.typing import ColumnLike
@@ -78,11 +77,11 @@ def _require_usual(asked: Mapping[str, Any]) -> None:
     """Refuse what cannot be asked about sentences."""
     for name, usual in USUAL.items():
         if asked[name] is not usual and asked[name] != usual:
-            raise ParameterError(f"{name} is for tables, but the data holds sentences. Drop {name}.")
+            raise unused(name, asked[name], after=" is for tables, but the data holds sentences")
 
 
 def _require_none(given: Mapping[str, Any], kind: str) -> None:
     """Refuse arguments that are for another kind of data."""
     for name, value in given.items():
         if value is not None and value is not False:
-            raise ParameterError(f"{name} is for {kind}. Drop {name}.")
+            raise unused(name, value, after=f" is for {kind}")

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.exceptions import ParameterError
 from rosenblatt.loops.compilation import when_compiling
+from rosenblatt.parameters import unknown_name
 from rosenblatt.registry import OF_OTHERS, OF_TABLES, able, command
 from rosenblatt.tasks.data import Log, log_info
 from rosenblatt.typing import ColumnLike, MatrixLike
@@ -61,9 +61,9 @@ def compile_loops(*groups: str, log: Log = log_info, progress: Callable[[int, in
     >>> import rosenblatt as rb
     >>> n = compile_loops("taggers")  # doctest: +SKIP
     """
-    unknown = [name for name in groups if name not in GROUPS and name != "all"]
-    if unknown:
-        raise ParameterError(f"There is no group of loops {unknown[0]!r}. There are: all, {', '.join(GROUPS)}.")
+    for name in groups:
+        if name not in GROUPS and name != "all":
+            raise unknown_name("groups", name, "is not a group of loops", ["all", *GROUPS])
     wanted = GROUPS if "all" in groups else groups or DEFAULT_GROUPS
     compiled = 0
 

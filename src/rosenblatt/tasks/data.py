@@ -33,7 +33,7 @@ from rosenblatt.exceptions import (
 )
 from rosenblatt.models.files import StoredModel
 from rosenblatt.models.opened import OpenedModel
-from rosenblatt.parameters import UNUSED
+from rosenblatt.parameters import unknown_name, unused
 from rosenblatt.rooms import find
 from rosenblatt.rows.features import as_frame, read_only
 from rosenblatt.rows.features import show_value as as_shown
@@ -288,12 +288,9 @@ def keep_notes(log: Log, notes: list[str]) -> Log:
 
 def read_options(options: Mapping[str, Any]) -> Options:
     """Return options of reading; raise `ParameterError` for a name that is none."""
-    known = {each.name for each in fields(Options)}
-    unknown = sorted(options.keys() - known)
-    if unknown:
-        raise ParameterError(
-            f"{unknown[0]!r} is not an option of reading data. Use one of {', '.join(sorted(known))}."
-        )
+    known = sorted(each.name for each in fields(Options))
+    for name in sorted(options.keys() - set(known)):
+        raise unknown_name(name, name, "is not an option of reading data", known)
     given = dict(options)
     for name in ("features", "ignore", "text", "categorical", "hashed", "na"):
         if name in given:
@@ -312,20 +309,20 @@ def open_places(places: Sequence[Any], options: Options, recipe: Recipe | None) 
         from rosenblatt.tables.file_source import FrameSource
 
         if len(places) > 1:
-            raise ParameterError("A data frame must be passed alone. Drop the other data, or join the frames.")
+            told = "A data frame must be passed alone. Drop the other data, or join the frames."
+            raise ParameterError(told, parameter="data")
         require_valid(options)
         return FrameSource(frames[0], options, recipe)
     built_in = [place for place in places if place.startswith("@")]
     if not built_in:
         return open_source(places, options, recipe)
     if len(places) > 1:
-        raise ParameterError(f"{built_in[0]} must be named alone. Drop the other data.")
+        raise ParameterError(f"{built_in[0]} must be named alone. Drop the other data.", parameter="data")
     usual = Options()
     for each in fields(Options):
         if each.name not in HARMLESS and getattr(options, each.name) != getattr(usual, each.name):
             told = f"{built_in[0]} is a built-in set and has no option "
-            told += Remedy(each.name) + ". Drop " + Remedy(each.name) + "."
-            raise ParameterError(told, code=UNUSED, parameter=each.name, value=getattr(options, each.name))
+            raise unused(each.name, getattr(options, each.name), told)
     return BuiltinSource(built_in[0][1:])
 
 
@@ -351,8 +348,7 @@ def require_no_options(options: Mapping[str, Any]) -> None:
     """Refuse options of reading for data that is in memory, or open already."""
     if options:
         name, value = next(iter(options.items()))
-        told = Remedy(name) + " is an option of reading files, but none is named. Drop it."
-        raise ParameterError(told, code=UNUSED, parameter=name, value=value)
+        raise unused(name, value, after=" is an option of reading files, but none is named")
 
 
 def places_of(data: Any) -> list[Any]:
@@ -416,18 +412,20 @@ def require_target(source: Source, blocks: Blocks, *, regression: bool | None) -
                 f"{which} holds names such as {classes[0]!s}, but a regression predicts numbers; choose "
                 "another column with " + Remedy("target") + ", or leave out " + Remedy("task", "regression") + ".",
                 code="names-as-numbers",
+                parameter="target",
                 value=str(classes[0]),
             )
         return
     if not (named and guessed and len(classes) > max(MOST_GUESSED, blocks.n_rows // 2)):
         return
     if classes.dtype.kind in "iuf":
-        raise ParameterError(_told_continuous(source), code="continuous-target")
+        raise _continuous(source)
     raise ParameterError(
         f"{which} holds {len(classes):,} different values in {blocks.n_rows:,} rows; choose "
         + _another_target(source)
         + ", or name this one to take each value as a class.",
         code="too-many-classes",
+        parameter="target",
     )
 
 
@@ -476,7 +474,9 @@ class RareClasses(NamedTuple):
                 raise ParameterError(
                     f"At least two classes must stay, but {have} {self.least} rows. Name a smaller number in "
                     + Remedy("min_class")
-                    + "."
+                    + ".",
+                    parameter="min_class",
+                    value=self.least,
                 )
             batch = batch.take(np.isin(batch.codes, kept))
             left, places = classes[kept], np.searchsorted(kept, batch.codes)
@@ -484,7 +484,9 @@ class RareClasses(NamedTuple):
             if classes.dtype.kind != "U":
                 raise ParameterError(
                     f"The labels are numbers such as {classes[0]!s}, so that rare classes cannot become "
-                    f"{self.into!r}. Leave them out with " + Remedy("min_class", self.least) + "."
+                    f"{self.into!r}. Leave them out with " + Remedy("min_class", self.least) + ".",
+                    parameter="min_class",
+                    value=f"{self.least}:{self.into}",
                 )
             few = {*rare.tolist()}
             names = [self.into if code in few else name for code, name in enumerate(classes.tolist())]
@@ -538,12 +540,13 @@ def explain_target(source: Source) -> Iterator[None]:
     try:
         yield
     except ContinuousLabelError as error:
-        raise ParameterError(_told_continuous(source), code="continuous-target") from error
+        raise _continuous(source) from error
 
 
-def _told_continuous(source: Source) -> Message:
-    """Return what is said of a target of continuous numbers."""
-    return _target_words(source) + " holds continuous numbers; choose " + _another_target(source) + CONTINUOUS
+def _continuous(source: Source) -> ParameterError:
+    """Return the error for a target of continuous numbers."""
+    told = _target_words(source) + " holds continuous numbers; choose " + _another_target(source) + CONTINUOUS
+    return ParameterError(told, code="continuous-target", parameter="target")
 
 
 def _another_target(source: Source) -> Message:
@@ -564,13 +567,19 @@ def _target_words(source: Source) -> str:
     return f"{show_data(source.files)}: {which}" if source.files else which
 
 
+def require_files(data: Any) -> None:
+    """Refuse a source of rows where files of sentences are read."""
+    if isinstance(data, Source):
+        told = "A tagger reads files of sentences, not a source of rows. Name the files."
+        raise ParameterError(told, parameter="data")
+
+
 def require_apart(path: Place | None, places: Sequence[Place]) -> None:
     """Refuse to write over a file that is read."""
     for place in places:
         if path is not None and os.path.exists(path) and os.path.exists(place) and os.path.samefile(path, place):
-            raise ParameterError(
-                f"{os.fspath(path)} is an input and would be overwritten. Choose another output file."
-            )
+            told = f"{os.fspath(path)} is an input and would be overwritten. Choose another output file."
+            raise ParameterError(told, parameter="output", value=os.fspath(path))
 
 
 def feature_names(source: Source) -> tuple[str, ...] | None:

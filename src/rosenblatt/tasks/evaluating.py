@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from rosenblatt.escaping import ShowsText
 from rosenblatt.evaluation import Evaluation, RegressionEvaluation, class_code
 from rosenblatt.evaluation import evaluate as compare
-from rosenblatt.exceptions import ParameterError
+from rosenblatt.exceptions import Given, ParameterError, Remedy
 from rosenblatt.models.opened import HeldModel, OpenedModel
-from rosenblatt.parameters import EvaluationArguments, FoldArguments
+from rosenblatt.parameters import UNUSED, EvaluationArguments, FoldArguments
 from rosenblatt.registry import abilities
 from rosenblatt.rooms import find
 from rosenblatt.rows.labels import encode_labels
@@ -38,6 +38,7 @@ from rosenblatt.tasks.data import (
     note_similar,
     open_ready_model,
     rare_ways,
+    require_files,
     require_no_options,
     require_target,
     source_for,
@@ -116,15 +117,15 @@ def evaluate(
         if is_tagger(opened):
             evaluate_tagger = find("sequences.tagger_tasks").evaluate_tagger
             if positive is not None:
-                raise ParameterError("A tagger has no positive class. Drop positive.")
-            if isinstance(data, Source):
-                raise ParameterError("A tagger reads files of sentences, not a source of rows. Name the files.")
+                raise ParameterError(
+                    "A tagger has no positive class. Drop " + Given("positive") + ".", code=UNUSED
+                )
+            require_files(data)
             tagged: SequenceEvaluation = evaluate_tagger(opened, data, label=label, log=log, **options)
             return tagged
         if label is not None:
-            raise ParameterError(
-                "label is for taggers, but the model predicts rows of tables. Use target.", parameter="label"
-            )
+            told = Given("label") + " is for taggers, but the model predicts rows of tables. Use "
+            raise ParameterError(told + Remedy("target") + ".", code=UNUSED, value=label)
         source = source_for(opened, data, options)
         found = opened.evaluate(source, positive)
         describe_reading(source, log)
@@ -299,9 +300,8 @@ def evaluate_folds(
                 parameter="min_class",
             )
         if scale or parameters:
-            raise ParameterError(
-                "The learner is a pipeline: use TableEncoder(scale=True), and set parameters in it."
-            )
+            told = "The learner is a pipeline: use TableEncoder(scale=True), and set parameters in it."
+            raise ParameterError(told, parameter="scale" if scale else "parameters")
         return _of_pipeline(learner, data, y, folds=folds, positive=positive, seed=seed, n_jobs=n_jobs)
     source = None if y is not None else source_of(data, options, learning=True)
     with nullcontext() if source is None else closed_on_error(source):
@@ -366,7 +366,8 @@ def _of_pipeline(
 
     last = pipeline.steps[-1][1]
     if takes_groups(last):
-        raise ParameterError("A pipeline that ranks rows needs their groups. Cross-validate it on files with qid.")
+        told = "A pipeline that ranks rows needs their groups. Cross-validate it on files with qid."
+        raise ParameterError(told, parameter="data")
     n_rows, regression = n_rows_of(X), is_regression(last)
     labels = one_a_row(y, n_rows)
     codes, classes = (np.zeros(n_rows, np.int64), None) if regression else as_labels(y, n_rows)
@@ -409,7 +410,9 @@ def deal(codes: Ints, folds: int, seed: int, classes: Any = None, rare: RareClas
         which = "one" if classes is None else f"class {classes[np.flatnonzero(counts == least)[0]]!s}"
         raise ParameterError(
             f"{folds} folds need {folds} rows of each class, but {which} has {least}. "
-            + ("Use fewer." if classes is None else _ways(counts, classes, folds, rare))
+            + ("Use fewer." if classes is None else _ways(counts, classes, folds, rare)),
+            parameter="folds",
+            value=folds,
         )
     shuffled = np.random.default_rng(seed).permutation(len(codes))
     fold = np.empty(len(codes), np.int64)

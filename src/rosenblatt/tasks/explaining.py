@@ -69,7 +69,7 @@ def explain(
 
     Raises
     ------
-    ParameterError
+    InputError
         For a model whose score is no such sum, such as a network; the message says what to use instead.
 
     Examples
@@ -121,7 +121,8 @@ def explain(
 def _open(model: Any) -> OpenedModel:
     opened = model if is_tagger(model) else open_ready_model(model)
     if is_tagger(opened):
-        raise ParameterError("A tagger scores whole sentences, so its score is no sum over a row. Use evaluate.")
+        told = "A tagger scores whole sentences, so its score is no sum over a row. Use evaluate."
+        raise ParameterError(told, parameter="model")
     return opened
 
 

@@ -11,11 +11,10 @@ from typing import Any, BinaryIO
 
 from rosenblatt.atomic import replacing
 from rosenblatt.escaping import as_field, json_text, printable
-from rosenblatt.exceptions import ParameterError
+from rosenblatt.exceptions import ParameterError, Remedy
 from rosenblatt.models.files import EstimatorPredictor
 from rosenblatt.rooms import find
 from rosenblatt.rows.features import Features
-from rosenblatt.tables.file_source import Source
 from rosenblatt.tasks.data import (
     Data,
     Log,
@@ -25,6 +24,7 @@ from rosenblatt.tasks.data import (
     log_info,
     open_ready_model,
     require_apart,
+    require_files,
     source_for,
 )
 from rosenblatt.threads import ordered
@@ -84,9 +84,9 @@ def predict_file(
     if is_tagger(opened):
         tag_file = find("sequences.tagger_tasks").tag_file
         if probabilities:
-            raise ParameterError("A tagger has no probabilities, only scores. Use scores.")
-        if isinstance(data, Source):
-            raise ParameterError("A tagger reads files of sentences, not a source of rows. Name the files.")
+            told = "A tagger has no probabilities, only scores. Use " + Remedy("scores", True) + "."
+            raise ParameterError(told, code="no-probabilities", parameter="probabilities", value=True)
+        require_files(data)
         tag_file(opened, data, output, scores=scores, as_json=as_json, log=log, **options)
         return
     source = source_for(opened, data, options, labelled=False)

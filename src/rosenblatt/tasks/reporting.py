@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from rosenblatt.atomic import require_place
 from rosenblatt.exceptions import ParameterError
 from rosenblatt.models.opened import HeldModel
 from rosenblatt.reports.page import write_report
@@ -99,9 +100,11 @@ def report(
     ...     "6 of 6 rows right" in page.read_text(encoding="utf-8")
     True
     """
+    require_place(path)
     opened = model if is_tagger(model) else open_ready_model(model)
     if is_tagger(opened):
-        raise ParameterError("A report is about rows of a table, and there is none about taggers. Use evaluate.")
+        told = "A report is about rows of a table, and there is none about taggers. Use evaluate."
+        raise ParameterError(told, parameter="model")
     trained, seen = None, None
     if y is None:
         source = source_for(opened, data, options)

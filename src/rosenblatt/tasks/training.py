@@ -10,6 +10,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property, partial
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -23,13 +24,22 @@ from rosenblatt.estimators._fitting import warn_of_end
 from rosenblatt.estimators.perceptron_core import BareParameters
 from rosenblatt.evaluation import Evaluation, RegressionEvaluation
 from rosenblatt.evaluation import evaluate as compare
-from rosenblatt.exceptions import InputError, Message, ParameterError, Remedy, brief_notes, told_by
+from rosenblatt.exceptions import Given, InputError, Message, ParameterError, Remedy, brief_notes, told_by
 from rosenblatt.learning.checkpoint import discard
 from rosenblatt.learning.visitor import hold_out
 from rosenblatt.loops.compilation import Seconds, Stopwatch
 from rosenblatt.loops.layout import CSR
 from rosenblatt.models.files import EstimatorPredictor, with_largest_words, write_model
-from rosenblatt.parameters import UNUSED, TrainingArguments, learned, positional
+from rosenblatt.parameters import (
+    COMBINATION,
+    RANGE,
+    UNUSED,
+    TrainingArguments,
+    contradiction,
+    learned,
+    positional,
+    unused,
+)
 from rosenblatt.registry import able_in_words, name_of
 from rosenblatt.rooms import find
 from rosenblatt.rows.batch import Batch
@@ -100,19 +110,23 @@ def make_learner(name: str, parameters: Mapping[str, Any], *, bare: bool = False
         if parameter == "random_state" and parameter not in known:
             continue
         if parameter in fixed:
-            raise ParameterError(
-                f"The learner {name} always sets {parameter}={fixed[parameter]}. Use another learner."
-            )
+            told = f" contradicts the learner {name}, which always sets it to {fixed[parameter]}. Use another one."
+            raise ParameterError(Given(parameter, parameters[parameter]) + told, code=COMBINATION)
         if parameter not in known or parameter == "callbacks":
-            near = get_close_matches(parameter, known, 1)
-            having = [each for each in registry.commands() if parameter in _parameters_of(each)]
-            hint = f"It takes {', '.join(sorted(known))}."
-            if having and parameter != "callbacks":
-                hint = f"It is a parameter of {', '.join(having)}."
-            elif near:
-                hint = f"Did you mean {near[0]}?"
-            raise ParameterError(f"The learner {name} has no parameter {parameter}. {hint}")
+            raise not_taken(name, parameter, known)
     return estimator.set_params(**{key: value for key, value in parameters.items() if key in known})
+
+
+def not_taken(name: str, parameter: str, known: Iterable[str]) -> ParameterError:
+    """Return the error of a parameter that a learner does not have: with those that do, or what else it may be."""
+    near = get_close_matches(parameter, known := sorted({*known} - {"callbacks"}), 1)
+    having = [each for each in registry.commands() if parameter in _parameters_of(each)]
+    hint = f"It takes {', '.join(known)}."
+    if having and parameter != "callbacks":
+        hint = f"It is a parameter of {', '.join(having)}."
+    elif near:
+        hint = f"Did you mean {near[0]}?"
+    return ParameterError(f"The learner {name} does not take " + Given(parameter) + f". {hint}", code=UNUSED)
 
 
 def parameters_of(settings: Iterable[str]) -> dict[str, Any]:
@@ -125,7 +139,7 @@ def parameters_of(settings: Iterable[str]) -> dict[str, Any]:
     >>> parameters_of(["eta0=.5", "bias=None", "order=cyclic"])
     {'eta0': 0.5, 'bias': None, 'order': 'cyclic'}
     """
-    parameters = dict(map(_setting, settings))
+    parameters = dict(_setting(text, Given("settings")) for text in settings)
     if isinstance(parameters.get("kernel"), str):
         parameters["kernel"] = kernel_of(parameters["kernel"])
     return parameters
@@ -145,18 +159,24 @@ def kernel_of(text: str) -> Any:
     named = {name: kernel for name, kernel in NAMED.items() if name != "precomputed"}
     kind, _, inside = text.partition("(")
     if kind not in named or (inside and not inside.endswith(")")):
-        raise ParameterError(f"{text!r} is not a kernel. Use {', '.join(named)}, as in 'rbf(gamma=0.5)'.")
+        told = f" is not a kernel. Use {', '.join(named)}, as in 'rbf(gamma=0.5)'."
+        raise ParameterError(Given("kernel", text) + told, code=RANGE)
+    parts = (part.strip() for part in inside[:-1].split(",") if part.strip())
+    given = dict(_setting(part, Given("kernel", text)) for part in parts)
+    known = signature(named[kind]).parameters
+    if given.keys() - known:
+        takes = f"takes {', '.join(known)}" if known else "takes no parameters"
+        raise ParameterError(Given("kernel", text) + f": {kind} {takes}.", code=RANGE)
     try:
-        given = dict(_setting(part.strip()) for part in inside[:-1].split(",") if part.strip())
         return named[kind](**given)
-    except (TypeError, InputError) as error:
-        raise ParameterError(f"{text!r}: {error}") from error
+    except InputError as error:
+        raise ParameterError(Given("kernel", text) + f": {error}", code=error.code) from error
 
 
-def _setting(text: str) -> tuple[str, Any]:
+def _setting(text: str, given: Given) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     if not equals or not name:
-        raise ParameterError(f"{text!r} must be NAME=VALUE, such as alpha=0.01.")
+        raise ParameterError(given + f": {text!r} must be NAME=VALUE, such as alpha=0.01.")
     try:
         return name, json.loads(value)
     except ValueError:
@@ -528,17 +548,15 @@ class Training(TrainingArguments, ABC):
                 continue
             why: Any = Message(_UNUSED[each.needs])
             if each.needs == "blocks":
-                asked = Remedy(whole, "online" if whole == "scale" else None, whole)
+                asked = Given(whole, "online") if whole == "scale" else Given(whole)
                 why += asked + " keeps" if kept and each.needs in abilities else f"{self.name} keeps"
                 why += " all rows in memory"
             elif each.needs == "checkpoints":  # learners of other packages may have joined by now
                 why += f"{able_in_words('checkpoints')}, but {self.name} keeps none"
-            subject = Remedy(name, value if isinstance(value, bool) or value in ("online", "no") else None, name)
-            told = subject + why + ". Drop " + subject + "."
-            raise ParameterError(told, code=UNUSED, parameter=name, value=value)
+            raise unused(name, value, after=why)
         for name in ("resume", "every") if self.checkpoint is None else ():
             if getattr(self, name) != self._declared[name].default:
-                told = Remedy(name) + " needs a checkpoint. Name its file with " + Remedy("checkpoint") + "."
+                told = Given(name) + " needs a checkpoint. Name its file with " + Remedy("checkpoint") + "."
                 raise ParameterError(told, code=UNUSED, parameter=name, value=getattr(self, name))
 
     @property
@@ -717,18 +735,16 @@ class TableTraining(Training):
         estimator = self.estimator
         has_curves = hasattr(estimator, "decision_function") and not hasattr(estimator, "predict_proba")
         if self.probabilities is not None and not has_curves:
-            raise ParameterError(
-                f"The learner {self.name} has no decision scores to calibrate, or has probabilities."
-            )
+            told = f"The learner {self.name} has no decision scores to calibrate, or has probabilities. Drop "
+            raise ParameterError(told + Given("probabilities") + ".", code=UNUSED)
         self.rare = RareClasses.of(self.min_class)
         if self.rare is not None and (is_regression(estimator) or takes_groups(estimator)):
-            raise ParameterError(f"The learner {self.name} predicts no classes. Drop " + Remedy("min_class") + ".")
+            told = f"The learner {self.name} predicts no classes. Drop " + Given("min_class") + "."
+            raise ParameterError(told, code=UNUSED)
         self.refuse_unused(registry.abilities(estimator), whole=self._whole)
         if self.scale == "online" and (self.probabilities is not None or takes_groups(estimator)):
-            raise ParameterError(
-                "An online scaler goes on learning, so that it suits neither calibrated probabilities nor a "
-                "ranking. Drop one of them."
-            )
+            also = Given("learner", self.name) if self.probabilities is None else Given("probabilities")
+            raise contradiction(Given("scale", "online"), also, ", because such a scaler goes on learning")
 
     @property
     def _whole(self) -> str:
@@ -775,8 +791,8 @@ class TableTraining(Training):
         self.densified = isinstance(filled.rows, CSR)
         if self.densified and (not isinstance(recipe, TableRecipe) or recipe.texts or recipe.hashed):
             raise ParameterError(
-                "An online scaler needs a number for every feature, but these rows are sparse: they have words or "
-                "hashed columns, or come from a sparse file. Ignore such columns, or use "
+                Given("scale", "online") + " needs a number for every feature, but these rows are sparse: they "
+                "have words or hashed columns, or come from a sparse file. Ignore such columns, or use "
                 + Remedy("scale", True)
                 + "."
             )
@@ -890,17 +906,18 @@ def _rows_held_out(
             "A holdout needs two rows of each class, one to train on and one to measure on; class "
             f"{blocks.classes[blocks.counts.argmin()]!s} has one. "
             + rare_ways(blocks.counts, blocks.classes, 2, rare)
-            + ", or train without a holdout."
+            + ", or train without a holdout.",
+            parameter="holdout",
         )
     if batch.n_rows < 2:
-        raise ParameterError("A holdout needs two rows, one to train on and one to measure on.")
+        raise ParameterError(Given("holdout") + " needs two rows, one to train on and one to measure on.")
     held = np.zeros(batch.n_rows, np.bool_)
     if groups is None:
         held[hold_out(codes, share, np.random.default_rng(seed))] = True
         return held
     numbers = as_groups(groups, batch.n_rows)
     if numbers.max() == 0:
-        raise ParameterError("A holdout needs two groups, one to train on and one to measure on.")
+        raise ParameterError(Given("holdout") + " needs two groups, one to train on and one to measure on.")
     chosen = hold_out(np.zeros(int(numbers.max()) + 1, np.int64), share, np.random.default_rng(seed))
     return np.isin(numbers, chosen)
 

@@ -11,8 +11,9 @@ import numpy as np
 
 from rosenblatt import presets
 from rosenblatt.atomic import write_whole
-from rosenblatt.escaping import align_columns, number, vector
+from rosenblatt.escaping import align_columns, count, number, vector
 from rosenblatt.exceptions import Given, ParameterError, Remedy, join_messages
+from rosenblatt.parameters import RANGE
 from rosenblatt.rooms import find
 from rosenblatt.rows.batch import as_batch
 from rosenblatt.tasks.data import DataTable, Log, Place, log_info, read_table, require_no_options
@@ -194,7 +195,12 @@ def trace_updates(
     begin = _chosen(usual, eta0, start, start_bias, first)
     n_rows = len(table.y)
     if not 1 <= begin.first <= n_rows:
-        raise ParameterError(f"The first row, {begin.first}, is beyond the {n_rows} rows. Choose another one.")
+        told = f" is beyond the {n_rows} rows, which count from 1. Choose another one."
+        raise ParameterError(Given("first", begin.first) + told, code=RANGE)
+    n_features = table.X.shape[1]
+    if begin.weights is not None and np.size(begin.weights) % n_features:
+        told = f" has {count(np.size(begin.weights), 'weight')}, but the data has {count(n_features, 'feature')}."
+        raise ParameterError(Given("start") + told, code=RANGE)
     order: Any = "shuffle" if shuffle else np.roll(np.arange(n_rows), 1 - begin.first)
     clf = rb.Perceptron(eta0=begin.eta0, margin=margin, init=begin.init, order=order, max_iter=max_iter,
                         random_state=seed, trace="mistakes", **rule)  # fmt: skip
@@ -228,7 +234,7 @@ def _chosen(
     bias = usual.bias if start_bias is None else start_bias
     if init == "first" and bias:
         raise ParameterError(
-            Given("start", "first") + " sets the bias as well. Leave start_bias out, or pass weights."
+            Given("start", "first") + " sets the bias as well. Drop " + Given("start_bias") + ", or give weights."
         )
     return RunStart(
         usual.eta0 if eta0 is None else eta0, weights, bias, usual.first if first is None else first, init
@@ -252,7 +258,8 @@ def _held(places: Sequence[Any], options: Mapping[str, Any]) -> DataTable:
     if len(places) != 2:
         raise ParameterError(
             f"trace_updates got {len(places)} objects that are no files. Call trace_updates(X, y), or read "
-            "Perceptron(trace='mistakes').fit(X, y).trace_."
+            "Perceptron(trace='mistakes').fit(X, y).trace_.",
+            parameter="data",
         )
     batch = as_batch(*places)
     return DataTable(batch.native(), batch.classes[batch.codes], batch.names)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from math import exp, floor, inf, log, nextafter, sqrt
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,9 @@ from numpy.typing import ArrayLike
 
 from rosenblatt.certify.rationals import UNIT, above, exact, root_above, root_below
 from rosenblatt.certify.time_limit import Clock, Unsettled
-from rosenblatt.exceptions import Given, ParameterError, UndecidedError
+from rosenblatt.exceptions import Given, InputError, LabelError, ParameterError, UndecidedError
 from rosenblatt.loops.layout import CSR
+from rosenblatt.parameters import POSITIVE, SECONDS, check_number, optional
 from rosenblatt.rooms import find
 from rosenblatt.rows.features import as_rows
 from rosenblatt.rows.labels import as_measurements, encode_labels
@@ -103,14 +103,12 @@ def bounds(
     >>> found["origin"].applies, found["origin"].reason
     (False, 'no hyperplane through the origin separates the rows')
     """
-    if not (_is_number(delta) and 0.0 < float(delta) < 1.0):
-        raise ParameterError(Given("delta", delta) + " must be a number between 0 and 1.")
-    if time_limit is not None and not (_is_number(time_limit) and float(time_limit) >= 0.0):
-        raise ParameterError(Given("time_limit", time_limit) + " must be None or a number of seconds ≥ 0.")
-    if gamma is not None and not (_is_number(gamma) and 0.0 < float(gamma) < inf):
-        raise ParameterError(Given("gamma", gamma) + " must be None or a finite number above 0.")
+    check_number("delta", delta, above=0, below=1)
+    SECONDS("time_limit", time_limit)
+    optional(POSITIVE)("gamma", gamma)
     if w_star is None and (gamma is not None or b_star):
-        raise ParameterError("gamma and b_star belong to a hyperplane. Pass its normal vector as w_star too.")
+        both = Given("gamma") + " and " + Given("b_star")
+        raise ParameterError(both + " belong to a hyperplane. Pass its normal vector as w_star too.")
     if hasattr(type(model), "transition_features_"):
         found: Bounds = find("sequences.sentence_bounds").sequence_bounds(X, y, model, time_limit)
         return found
@@ -153,10 +151,6 @@ def _evaluated(sample: TrainingSet, X: MatrixLike, y: ColumnLike, model: Any, de
         online_bound(sample, run, best),
     ]
     return Bounds(found, separable=sample.separable)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, Real)
 
 
 def _observed(bound: Bound, run: ObservedRun | None) -> Bound:
@@ -360,9 +354,9 @@ def pair_bounds(X: MatrixLike, y: ColumnLike, qid: ArrayLike | None, model: Any,
         as_measurements(y, features.n_rows).reshape(features.n_rows), as_groups(qid, len(dense))
     )
     if not len(plus):
-        raise ParameterError("No group has rows with different y, so there is no pair to rank. Pass other rows.")
+        raise LabelError("No group has rows with different y, so there is no pair to rank. Pass other rows.")
     if len(plus) * dense.shape[1] > MAX_THRESHOLD_VALUES:
-        raise ParameterError(f"There are {len(plus):,} pairs, too many for the bound on them. Pass fewer rows.")
+        raise InputError(f"There are {len(plus):,} pairs, too many for the bound on them. Pass fewer rows.")
     apart = dense[plus] - dense[minus]
     whole = bool(((apart + dense[minus] == dense[plus]) & (dense[plus] - apart == dense[minus])).all())
     bound = Bound("pairs", "Novikoff 1962", "(R² + 2m/η)/γ²", rule="RankingPerceptron", of="x⁺ − x⁻")

@@ -22,7 +22,8 @@ from rosenblatt.certify.nearest_points import Scores
 from rosenblatt.certify.problem import Direction
 from rosenblatt.certify.rationals import above, below, root_above, root_below, shifted
 from rosenblatt.certify.time_limit import Clock, Unsettled
-from rosenblatt.exceptions import Given, ParameterError, UndecidedError
+from rosenblatt.exceptions import UndecidedError
+from rosenblatt.parameters import check_number
 from rosenblatt.theory.training_set import TrainingSet, as_hyperplane, norm_square
 from rosenblatt.typing import ColumnLike, MatrixLike
 
@@ -230,8 +231,7 @@ def total_hinge_loss(X: MatrixLike, y: ColumnLike, w: ArrayLike, b: float = 0.0,
     >>> total_hinge_loss(*load_xor(), [1, 0], -0.5, gamma=0.5)
     Enclosed(low=4.0, high=4.0, rational=Fraction(4, 1))
     """
-    if isinstance(gamma, bool) or not isinstance(gamma, int | float | Fraction) or not 0 < gamma < inf:
-        raise ParameterError(Given("gamma", gamma) + " must be a finite number above 0.")
+    check_number("gamma", gamma, above=0)
     sample = TrainingSet(X, y)
     normal, offset = as_hyperplane(sample, w, b)
     square = norm_square(normal, offset, Fraction(0)) * Fraction(gamma) ** 2

@@ -16,8 +16,9 @@ from rosenblatt.certify.nearest_points import Scores
 from rosenblatt.certify.problem import SeparationProblem
 from rosenblatt.certify.rationals import UNIT, above, as_integers, exact, root_below, shifted
 from rosenblatt.certify.time_limit import Clock
-from rosenblatt.exceptions import ParameterError, ShapeError
+from rosenblatt.exceptions import Given, ParameterError, ShapeError
 from rosenblatt.margins.matrix import Matrix, scaled_rows
+from rosenblatt.parameters import RANGE
 from rosenblatt.rows.batch import as_batch
 from rosenblatt.rows.features import Features, require_finite
 from rosenblatt.typing import ColumnLike, Floats, Ints, MatrixLike
@@ -183,7 +184,7 @@ def as_hyperplane(sample: TrainingSet, w: ArrayLike, b: float) -> tuple[Floats, 
         raise ShapeError(f"w has {normal.size} entries, but X has {sample.d} features. Pass one number a feature.")
     offset = float(b)
     if not (np.isfinite(normal).all() and abs(offset) < inf):
-        raise ParameterError("w and b must be finite numbers.")
+        raise ParameterError(Given("w") + " and " + Given("b") + " must be finite numbers.", code=RANGE)
     if not normal.any():
         raise ParameterError("w is zero, so there is no hyperplane. Pass another vector.", parameter="w")
     return normal, offset
