@@ -117,6 +117,15 @@ def test_mappings_after_a_frame_may_leave_out_but_not_add():
         clf.predict_one({"unheard": 1.0})
 
 
+@pytest.mark.parametrize("estimator", [rb.Perceptron(), rb.PassiveAggressiveRegressor(), rb.OrdinalPerceptron()])
+def test_mappings_go_on_from_a_chunk_of_a_frame(estimator):
+    estimator.partial_fit(pd.DataFrame({"c": [3.0, -3.0], "a": [1.0, 0.0]}), [1, 0])
+    assert estimator.predict_one({"a": 1.0}) == estimator.predict([{"c": 0.0, "a": 1.0}])[0]
+    assert estimator.learn_one({"a": 2.0}, 1).feature_names_in_.tolist() == ["c", "a"]
+    with pytest.raises(InputError, match="unheard"):
+        estimator.learn_one({"unheard": 1.0}, 1)
+
+
 def test_rows_without_names_do_not_end_the_growing():
     clf = rb.Perceptron().learn_one({"a": 1.0}, 1).learn_one([-1.0], -1).learn_one({"b": 1.0}, -1)
     assert clf.n_features_in_ == 2
