@@ -302,7 +302,7 @@ class TrainingSummary(ShowsText):
         """What separates the rows, and what predicts, if it is known that this is wrong on some of them."""
         trained = self.trained_on
         wrong = isinstance(trained, Evaluation) and trained.n_right < trained.n_rows
-        return self.separated_by if self.stop_reason == "separated" and wrong else None
+        return self.separated_by if self.stop_reason in ("separated", "margin") and wrong else None
 
     def _accuracies(self) -> list[str]:
         lines = []
