@@ -4,7 +4,7 @@ import json
 import os
 import re
 import time
-from dataclasses import fields
+from dataclasses import fields, replace
 from inspect import signature
 from pathlib import Path
 
@@ -141,6 +141,15 @@ def test_updates_of_rows_that_are_right_are_told_apart_from_mistakes(table):
     plain = rb.train(table, "averaged").summary
     assert plain.updates_per_pass is plain.to_json()["updates_per_pass"] is None
     assert "update" not in str(plain)
+
+
+def test_an_end_at_the_margin_is_that_of_the_last_weights():
+    """They reach it, while the average that predicts may be wrong on some rows."""
+    summary = rb.train("@breast-cancer").summary
+    assert summary.trained_on.n_right < summary.n_rows
+    told = str(replace(summary, stop_reason="margin")).splitlines()
+    assert told[1].startswith("every row reached the margin by the last weights after ")
+    assert told[2].startswith("training accuracy 98.24 % by the average ")
 
 
 def test_rows_within_a_margin_are_not_counted_as_wrong_predictions(table):
