@@ -1,16 +1,13 @@
 """The search in floats, at ever finer scales, for a vector that separates or for rows that prove there is none.
 
-A linear program in floats resolves differences down to about 10⁻¹⁰. Three ideas carry it further. First, it
-computes corrections of the vector found so far, from exact residuals, and so gains ten digits each time. Second,
-rows that nearly contradict each other (Σ λ_i z_i = r, r small but not zero) imply that r·v must be positive: r is
-added as a row, at its own scale, and its rows need only stay non-negative. Third, rows are added only where the
-vector fails. All results are checked exactly; no tolerance here decides anything.
+A linear program in floats resolves differences down to about 10⁻¹⁰. It computes corrections of the vector found so
+far, from exact residuals, and so gains ten digits each time. Rows are added only where the vector fails. All
+results are checked exactly; no tolerance here decides anything.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from math import floor, log2
 from typing import Any, NamedTuple
 
@@ -18,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosenblatt.certify.problem import Direction, SeparationProblem
-from rosenblatt.certify.rationals import exact, nearest, shifted
+from rosenblatt.certify.rationals import nearest
 from rosenblatt.certify.sides import differences
-from rosenblatt.certify.time_limit import PYTHON, Clock
+from rosenblatt.certify.time_limit import Clock
 from rosenblatt.typing import Floats, Ints
 
 # A linear program in floats that proposes vectors: maximise t with z_i·v ≥ t and |v_j| ≤ 1, for some rows.
@@ -117,11 +114,6 @@ class Program:
         self.highs.changeRowsBounds(n, np.arange(1, n + 1, dtype=np.int32), least, infinite)
         self.highs.changeColsBounds(len(self.bounded), self.bounded, lower, upper)
 
-    def weigh(self, rows: Ints, share: float) -> None:
-        """Require z_i·v ≥ `share`·t of some rows."""
-        for row in rows:
-            self.highs.changeCoeff(int(row) + 1, self.width, -share)
-
 
 MAX_VALUES_AT_ONCE = 200_000  # the program gets all rows at once up to this many values
 TOUCHING_MARGIN = 1e-8  # a smallest z_i·v, of a vector of size 1, that may be a rounding error
@@ -133,7 +125,6 @@ FINEST_POWER = 250  # the finest scale, in powers of two
 FINE_POWER = 20  # at this scale floats have resolved everything at coarser ones
 POWERS_A_ZOOM = 30  # the change of scale if floats find nothing wrong
 MAX_ENTRY = 2.0**12  # the largest entry of a vector of norm 1
-MAX_FACES = 8
 MAX_ROUNDS = 40
 
 
@@ -158,8 +149,7 @@ class Search:
         self.normalised = False
         self.entries = [0] * problem.d  # u times 2**FRACTION_BITS
         self.zoom = 0  # the program solves for 2**zoom times the change of u
-        self.places = np.empty(0, np.int64)  # the row numbers of the program's rows, −1 − k for implied ones
-        self.implied: list[list[Fraction]] = []
+        self.places = np.empty(0, np.int64)  # the row numbers of the program's rows
         self.inside = np.zeros(problem.n, np.bool_)
         self.r = np.zeros(problem.n) if v is None else self.residuals(v)
         self.add_rows()
@@ -186,7 +176,6 @@ class Search:
         """Continue at finer scales, with vectors of norm 1, for which v = 0 is no solution."""
         self.normalised = True
         self.begin_anew()
-        faces = 0
         for _ in range(MAX_ROUNDS):
             found = self.solve() or self.solve()  # the second attempt begins without a basis
             if found is not None and found.t < -TOUCHING_MARGIN and self.zoom < FINE_POWER:
@@ -197,8 +186,7 @@ class Search:
                 return
             if found is not None and found.t <= 0.0 and self.zoom >= FINE_POWER:
                 yield from self.contradict(found)
-                found = self.reduce(found) if faces < MAX_FACES else None
-                faces += 1
+                return
             if found is None:
                 return
             self.take(found.v)
@@ -239,13 +227,11 @@ class Search:
 
     def held(self, found: Proposal) -> Ints:
         """Return the rows with z_i·v = t at a solution."""
-        places = self.places[found.held]
-        return np.asarray(places[places >= 0])
+        return self.places[found.held]
 
     def contradict(self, found: Proposal) -> Iterator[Finding]:
         """Yield the rows that seem to contradict each other: those of large weight, then all with z_i·v = t."""
-        heavy = self.places[found.duals > LEAST_WEIGHT]
-        heavy, held = heavy[heavy >= 0], self.held(found)
+        heavy, held = self.places[found.duals > LEAST_WEIGHT], self.held(found)
         if 0 < len(heavy) < len(held):
             yield Finding(None, heavy)
         yield Finding(None, held)
@@ -280,7 +266,7 @@ class Search:
 
     def solve(self) -> Proposal | None:
         """Solve the program for a change of u, at the current scale."""
-        least = -np.ldexp(self.seek(), self.zoom)
+        least = -np.ldexp(self.r[self.places], self.zoom)
         longest = MAX_ENTRY if self.normalised else 1.0
         u = self.vector()
         lower, upper = (np.ldexp(side * longest - u, self.zoom) for side in (-1.0, 1.0))
@@ -295,59 +281,11 @@ class Search:
         """Return u in floats."""
         return np.array([nearest(value, 1 << FRACTION_BITS) for value in self.entries])
 
-    def seek(self) -> Floats:
-        """Return y f of each row of the program."""
-        r = np.empty(len(self.places))
-        given = self.places >= 0
-        r[given] = self.r[self.places[given]]
-        u = self.vector()
-        for place in np.flatnonzero(~given):
-            r[place] = self.move_row(self.implied[-1 - self.places[place]])[: self.problem.d] @ u
-        return r
-
     def take(self, step: Floats) -> None:
         """Add the solution of the program, at its scale, to u."""
         for j, value in enumerate(step[: self.problem.d].tolist()):
             numerator, denominator = value.as_integer_ratio()
             self.entries[j] += (numerator << (FRACTION_BITS - self.zoom)) // denominator
-
-    def reduce(self, found: Proposal) -> Proposal | None:
-        """Solve again, allowing rows that nearly contradict each other to lie on the hyperplane."""
-        face = np.flatnonzero(found.duals > LEAST_WEIGHT)
-        if not len(face) or not self.imply(face, found.duals):
-            return None
-        self.begin_anew()
-        self.program.weigh(face, 0.0)
-        again = self.solve()
-        self.program.weigh(face, 1.0)
-        return again
-
-    def imply(self, places: Ints, weights: Floats) -> bool:
-        """Add the implied row Σ λ_i z_i, scaled to size 1; return False if it is 0."""
-        total = [Fraction(0)] * self.problem.width
-        own = places[self.places[places] >= 0]
-        self.clock.spend(PYTHON * len(places) * self.problem.width, "adding rows that are implied")
-        integers, powers = self.problem.integer_rows(self.places[own])
-        rows = [[shifted(value, power) for value in row] for row, power in zip(integers, powers, strict=True)]
-        rows += [self.implied[-1 - k] for k in self.places[places[self.places[places] < 0]]]
-        for row, weight in zip(rows, [*weights[own], *weights[places[self.places[places] < 0]]], strict=True):
-            factor = exact(weight)
-            total = [sum_ + factor * value for sum_, value in zip(total, row, strict=True)]
-        size = max(map(abs, total))
-        if not size:
-            return False
-        self.implied.append([value / size for value in total])
-        self.program.add(self.move_row(self.implied[-1])[None, :])
-        self.places = np.append(self.places, -len(self.implied))
-        return True
-
-    def move_row(self, row: list[Fraction]) -> Floats:
-        """Return an implied row in floats, relative to the center."""
-        if not self.problem.bias:
-            return np.array([float(value) for value in row])
-        *values, last = row
-        shift = [value - last * exact(c) for value, c in zip(values, self.center.tolist(), strict=True)]
-        return np.array([*map(float, shift), float(last)])
 
 
 def nearest_rows(problem: SeparationProblem, r: Floats, inside: NDArray[np.bool_], count: int) -> Ints:

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from rosenblatt.certify.problem import Direction, SeparationProblem
 from rosenblatt.certify.time_limit import Clock
@@ -23,14 +22,12 @@ from rosenblatt.margins.matrix import Matrix
 from rosenblatt.rows.features import Features
 from rosenblatt.typing import Floats, Ints
 
-MAX_EQUATIONS = 1500  # normal equations of up to this size are solved
+MAX_EQUATIONS = 1500  # features up to which Newton's method solves its equations
 LARGE_VALUES = 2**18  # values from which the perceptron is tried: its loops may have to be compiled first
 MAX_PASSES = 64  # passes over all rows that its visits may amount to
 PASSES_BEFORE_JUDGED = 3  # passes over all rows before it is judged
 MAX_INNER_PASSES = 100  # passes over the rows that it was wrong on
 PRODUCTS_A_UNIT = 8  # multiplications of a matrix product for each unit of work
-DOING = "fitting least squares"
-RIDGE_SHARE = 1e-10
 SAMPLE_ROWS = 512  # read first, where few may decide
 GROWTH_FACTOR = 8  # how many times as many are read next
 ROWS_AT_A_TIME = 1 << 16  # of sparse rows, whose values are copied
@@ -42,11 +39,7 @@ def guess(problem: SeparationProblem, clock: Clock) -> Iterator[Direction]:
         yield w
     if takes_newton(problem):
         return
-    for v in (
-        _fit_iteratively(problem, clock)
-        if problem.sparse or problem.n > MAX_EQUATIONS
-        else _fit_wide(problem, clock)
-    ):
+    for v in _fit_least_squares(problem, clock):
         found = Direction.of_floats(v)
         if found is not None:
             yield found
@@ -120,31 +113,7 @@ def train_by_mistakes(
     return False
 
 
-def _fit_wide(problem: SeparationProblem, clock: Clock) -> Iterator[Floats]:
-    """Yield the least-squares solution for fewer rows than features; it fits if the rows are independent."""
-    X = problem.table(slice(None)) - problem.center
-    if problem.bias:
-        X = np.column_stack([X, np.ones(problem.n)])
-    clock.spend(problem.size * (problem.n / PRODUCTS_A_UNIT + 2), DOING)
-    v = _solve_least_squares(X, problem.y)
-    if v is not None:
-        yield v[: problem.d]
-
-
-def _solve_least_squares(X: Floats, y: Floats) -> Floats | None:
-    """Return the least-squares v with a small ridge, from X Xᵀ; None if it is singular."""
-    gram = X @ X.T
-    gram[np.diag_indices_from(gram)] += RIDGE_SHARE * max(np.trace(gram) / len(gram), 1e-300)
-    try:
-        found = cho_solve(cho_factor(gram, check_finite=False), y, check_finite=False)
-    except LinAlgError:
-        return None
-    with np.errstate(invalid="ignore", over="ignore"):  # rows that are 0 leave nothing to solve
-        v: Floats = X.T @ found
-    return v
-
-
-def _fit_iteratively(problem: SeparationProblem, clock: Clock) -> Iterator[Floats]:
+def _fit_least_squares(problem: SeparationProblem, clock: Clock) -> Iterator[Floats]:
     """Yield the results of few and of many steps of LSQR, which does not copy X."""
     from scipy.sparse.linalg import LinearOperator, lsqr
 
@@ -162,7 +131,7 @@ def _fit_iteratively(problem: SeparationProblem, clock: Clock) -> Iterator[Float
     operator = LinearOperator((problem.n, problem.width), matvec=times, rmatvec=combine, dtype=np.float64)
     start = np.zeros(problem.width)
     for steps in (20, 100, 400):
-        clock.spend(4 * steps * (problem.size + problem.width), DOING)
+        clock.spend(4 * steps * (problem.size + problem.width), "fitting least squares")
         start = lsqr(operator, problem.y, atol=1e-12, btol=1e-12, iter_lim=steps, x0=start)[0]
         yield start[: problem.d]
 
