@@ -19,13 +19,12 @@ from scipy.linalg import qr
 
 from rosenblatt.certify.algebra import BLAS, FIXED, HALVINGS, Blas, Fixed, step_length
 from rosenblatt.certify.problem import Direction, SeparationProblem
-from rosenblatt.certify.shortcuts import peel
+from rosenblatt.certify.shortcuts import PRODUCTS_A_UNIT, peel
 from rosenblatt.certify.time_limit import Clock
 from rosenblatt.typing import Floats, Ints
 
 MAX_NEWTON_STEPS = 120  # Newton steps
 RIDGE_SHARE = 1e-10  # relative to the mean diagonal of the first matrix
-PRODUCTS_A_UNIT = 8  # multiplications of a matrix product for each unit of work
 BLOCK_VALUES = 2**20  # values copied together
 MULTIPLIED_VALUES = 2**17  # values whose products are summed together, which stay in the cache
 CONVERTED_VALUES = 2**14  # values converted together

@@ -39,7 +39,7 @@ from rosenblatt.typing import ColumnLike, Floats, Ints, MatrixLike
 BLOCK_WORK = 1 << 27  # multiplications between two looks at the clock, if every visit is a mistake
 MIN_BLOCK_VISITS = 16
 EVERY_ROW: Visits = np.empty(0, np.uint64)
-A_STEP = 1 << 13  # values that could be read in the time that a mistake takes besides its kernel row
+VALUES_A_MISTAKE = 1 << 13  # values that could be read in the time that a mistake takes besides its kernel row
 REPLAY_MEGABYTES = 200.0
 
 
@@ -239,7 +239,7 @@ class ExpansionVisitor(Visitor):
         end = loop.judge_alone(self.targets, i, self.plan.rule, s, state.machines, log, k)
         if end > k:
             self._move(i, x, values, log, (k, end))
-        self.extra_values += x.n_features * state.support.count + A_STEP
+        self.extra_values += x.n_features * state.support.count + VALUES_A_MISTAKE
         return end
 
     def _take_steps(self, row: int, log: Log, count: int) -> None:
@@ -366,7 +366,7 @@ class KernelVisitor(Visitor):
             span, k = (k, end), end
             t, end = loop.correct_and_go_on(self.targets, block, t, self.plan.rule, moving, log, span, own)
         self.take_in()
-        self.extra_values += (self.rows.computed - computed) * self.values_a_row + k * A_STEP
+        self.extra_values += (self.rows.computed - computed) * self.values_a_row + k * VALUES_A_MISTAKE
         return k, t, t
 
 

@@ -20,7 +20,7 @@ from rosenblatt.kernels.kernel_fit import KernelPlan, KernelStream, digest_of, f
 from rosenblatt.kernels.kernel_model import KernelModel, points_of
 from rosenblatt.kernels.kernel_state import NOT_OF_A_SET, POLICIES, Budget, KernelState, Support
 from rosenblatt.kernels.points import Points
-from rosenblatt.kernels.psd import COMPUTED, is_psd
+from rosenblatt.kernels.psd import COMPUTED_ULPS, is_psd
 from rosenblatt.kernels.space import Space, space_of
 from rosenblatt.kernels.values import Kernel, Linear, Precomputed, as_kernel
 from rosenblatt.learning.linear import Scheme, overflow, require_problem
@@ -91,7 +91,7 @@ def warn_unless_kernel(kernel: Kernel, points: Points) -> None:
         return
     few = np.unique(np.linspace(0, points.n_rows - 1, min(SAMPLE_ROWS, points.n_rows)).astype(np.int64))
     sample = points.take(few)
-    found = is_psd(kernel.gram(sample, sample), ulps=COMPUTED)
+    found = is_psd(kernel.gram(sample, sample), ulps=COMPUTED_ULPS)
     if found.verdict != "no":
         return
     where = f"On {len(few)} of the training rows" if len(few) < points.n_rows else "On the training rows"

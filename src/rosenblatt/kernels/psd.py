@@ -95,11 +95,11 @@ def _lifted(K: Floats, eliminated: list[int], c: dict[int, Any]) -> list[int]:
 Verdict: TypeAlias = Literal["yes", "no", "undecided"]
 
 MAX_EXACT_ROWS = 24  # rows up to which the answer is found in rationals
-LOOKED_AT = 300  # rows up to which a witness is searched for before Cholesky's method
+MAX_SEARCHED_ROWS = 300  # rows up to which a witness is searched for before Cholesky's method
 MAX_WITNESS_COORDINATES = 400  # the most coordinates of a witness, whose form is summed exactly
 LARGEST_COORDINATE = 2**20  # the largest coordinate of a witness
 UNIT = 2.0**-53
-COMPUTED = 2.0**16
+COMPUTED_ULPS = 2.0**16
 """The error allowed in computed entries, in units in the last place: functions may sum and cancel."""
 
 
@@ -179,14 +179,14 @@ def is_psd(K: Any, *, ulps: float = 0.5) -> Semidefinite:
     n = len(matrix)
     if n <= MAX_EXACT_ROWS:
         found = _in_rationals(matrix, exactly)
-    elif n <= LOOKED_AT:
+    elif n <= MAX_SEARCHED_ROWS:
         found = _refuted(matrix, exactly)
     else:
         found = None
     if found is not None:
         return found
     found = _by_cholesky(matrix)
-    if found is None and n > LOOKED_AT:
+    if found is None and n > MAX_SEARCHED_ROWS:
         found = _refuted(matrix, exactly)
     return found or Semidefinite(
         "undecided",

@@ -12,7 +12,7 @@ import numpy as np
 
 from rosenblatt.exceptions import InputError, NonFiniteError, ShapeError
 from rosenblatt.kernels.points import Points
-from rosenblatt.kernels.psd import COMPUTED, as_square, is_psd
+from rosenblatt.kernels.psd import COMPUTED_ULPS, as_square, is_psd
 from rosenblatt.kernels.values import Kernel, Linear, Polynomial
 from rosenblatt.typing import Floats
 
@@ -113,7 +113,7 @@ def space_of(
         )
     numbered = replace(points, ids=np.arange(points.n_rows)) if points.ids is None else points
     K = kernel.gram(numbered, numbered)
-    table = coordinates(K, ulps=COMPUTED)
+    table = coordinates(K, ulps=COMPUTED_ULPS)
     _require_near(table, K, kernel)
     return Space(table, tuple(f"z{j + 1}" for j in range(table.shape[1])))
 

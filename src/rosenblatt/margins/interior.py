@@ -22,7 +22,15 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_solve
 
 from rosenblatt.loops.descent import Hinge, Logistic, Loss
-from rosenblatt.margins.objective import Iterate, Objective, factor_symmetric, losses, slopes
+from rosenblatt.margins.objective import (
+    MAX_SMALL_FEATURES,
+    ROUNDING_SHARE,
+    Iterate,
+    Objective,
+    factor_symmetric,
+    losses,
+    slopes,
+)
 from rosenblatt.typing import Floats
 
 # Losses and penalties as an interior-point method treats them: sums of terms with slacks and dual weights.
@@ -240,26 +248,24 @@ def corner_terms(c: Floats, t: Floats, mu: float) -> LossTerms:
     return _Hinges(c, t, 0.5 * c, 2.0 * mu / c)
 
 
-DAMPING = 1e-8
+DAMPING_SHARE = 1e-8
 # The share of μ that steps aim at for a smooth loss, where no predictor step says how far to go
 SMOOTH_MU_SHARE = 0.1
 SAFE_MU_SHARE = 0.3  # the share of μ that a step aims at after the predictor was too bold
-LEAST_FALL = 0.1
+LEAST_FALL_SHARE = 0.1
 MAX_BOUND_SHARE = 0.995  # the largest share of the way to the nearest bound that a step goes
 CORRECTION_WEIGHTS = (1.0, 0.7, 0.4, 0.2, 0.1)  # of a correction
 MIN_WEIGHT_FACTOR = 1.01  # a smaller weight must make the step longer by this factor
 MAX_CORRECTIONS, PER_CORRECTION = 6, 100  # the most corrections, and the size of the matrix that pays for one
 FARTHER, FURTHER = 1.08, 0.18  # a correction is for a step longer by this factor and this much
-CENTRAL = 0.1  # products below this share of the target, or above its inverse, are corrected
+CENTRAL_SHARE = 0.1  # products below this share of the target, or above its inverse, are corrected
 MIN_STEP_GAIN = 1e-3  # a correction must make the step longer by this
 ARMIJO = 1e-4
 LEAST_STEP = 1e-10
 LEAST_PRODUCT = 1e-30
 MAX_REFINEMENTS = 5
-EXACT = 1e-24
-SHIFT = 1e-10  # added to a diagonal of ones if there is no penalty to keep the matrix regular
-MAX_SMALL_FEATURES = 300  # up to this many features their matrix is used even if rows are fewer
-ROUNDING_SHARE = 1e-14
+EXACT_RESIDUAL_SHARE = 1e-24
+DIAGONAL_SHIFT = 1e-10  # added to a diagonal of ones if there is no penalty to keep the matrix regular
 Solve: TypeAlias = Callable[[Floats], Floats]
 Direction: TypeAlias = list[Floats]  # the step of θ, and those of each set of terms
 
@@ -315,7 +321,7 @@ class _Method:
             to = self.direction(solve, [target - gaps for gaps in self.gaps()], -gradient)
         else:
             to, target = self.look_ahead(solve, gradient, mu), 0.0
-            if not behind and self.ahead(to, self.reach(to)) > (1.0 - LEAST_FALL) * mu:
+            if not behind and self.ahead(to, self.reach(to)) > (1.0 - LEAST_FALL_SHARE) * mu:
                 to = self.direction(solve, [SAFE_MU_SHARE * mu - gaps for gaps in self.gaps()], -gradient)
         dtheta = to[0]
         if not np.isfinite(dtheta).all():
@@ -324,7 +330,7 @@ class _Method:
         if self.rows.smooth:
             length = self.backtrack(to, target, length)
         elif not behind:
-            while length > LEAST_STEP and self.ahead(to, length) > (1.0 - LEAST_FALL * length) * mu:
+            while length > LEAST_STEP and self.ahead(to, length) > (1.0 - LEAST_FALL_SHARE * length) * mu:
                 length *= 0.5
         if length < LEAST_STEP:
             return False
@@ -413,7 +419,7 @@ class _Method:
         for _ in range(MAX_REFINEMENTS):
             applied = self.apply(direction)
             curvature = float(direction @ applied)
-            if not (left > EXACT * abs(float(right @ x)) and curvature > 0.0):
+            if not (left > EXACT_RESIDUAL_SHARE * abs(float(right @ x)) and curvature > 0.0):
                 break
             length = left / curvature
             x, residual = x + length * direction, residual - length * applied
@@ -481,7 +487,7 @@ class _Method:
         scale = 1.0 / np.sqrt(np.where(size > 0.0, size, 1.0))
         M *= scale
         M *= scale[:, None]
-        factor = factor_symmetric(M, ROUNDING_SHARE * len(M) if self.penalised else SHIFT)
+        factor = factor_symmetric(M, ROUNDING_SHARE * len(M) if self.penalised else DIAGONAL_SHIFT)
         return lambda r: scale * cho_solve(factor, scale * r, check_finite=False)
 
     def factor_wide(self, diagonal: Floats, D: Floats) -> Solve:
@@ -490,7 +496,7 @@ class _Method:
         free = self.problem.bias == "free"
         inner = diagonal[: matrix.d]
         if not inner.any():  # without a penalty, damping shortens the steps and does not change their limit
-            inner = np.full(matrix.d, DAMPING * float(D.mean()) * self.square)
+            inner = np.full(matrix.d, DAMPING_SHARE * float(D.mean()) * self.square)
         K = matrix.outer(1.0 / inner) if self.corners is not None else matrix.products / inner[0]
         if self.problem.bias == "penalised":
             K += matrix.pad**2 / diagonal[-1]
@@ -520,5 +526,5 @@ class _Method:
 
 def _central(gaps: Floats, target: float) -> Floats:
     """Return the changes that bring products back to where they are neither far below nor far above a target."""
-    least, most = CENTRAL * target, target / CENTRAL
+    least, most = CENTRAL_SHARE * target, target / CENTRAL_SHARE
     return np.maximum(np.clip(gaps, least, most) - gaps, -most)

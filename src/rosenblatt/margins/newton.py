@@ -25,7 +25,7 @@ from scipy.linalg import cho_solve
 from rosenblatt.loops.descent import Hinge, Logistic, SquaredHinge
 from rosenblatt.margins.coordinate import coordinate
 from rosenblatt.margins.interior import interior
-from rosenblatt.margins.objective import Iterate, Objective, factor_symmetric, losses, slopes
+from rosenblatt.margins.objective import ROUNDING_SHARE, Iterate, Objective, factor_symmetric, losses, slopes
 from rosenblatt.typing import Floats, Ints
 
 Solve: TypeAlias = Callable[[Floats], Floats]
@@ -50,7 +50,6 @@ MAX_NEWTON_STEPS = 50  # steps; more mean that the penalty is tiny for the size 
 LINEAR_MARGINS = 3e4
 MAX_SEARCH_STEPS = 30
 FLAT_SLOPE_SHARE = 0.05  # the slope at which the search along a step ends, as a share of the first slope
-ROUNDING_SHARE = 1e-14
 
 
 class NewtonFirst:

@@ -26,8 +26,8 @@ from rosenblatt.typing import Floats
 Bias: TypeAlias = Literal["free", "penalised"] | None
 
 MAX_REPAIRS = 5
-MAX_SMALL_FEATURES = 300
-ROUNDING_SHARE = 1e-14
+MAX_SMALL_FEATURES = 300  # up to this many features their matrix is used even if rows are fewer
+ROUNDING_SHARE = 1e-14  # of a value: the rounding of sums over many rows, in steps, diagonals and gaps
 # Without a penalty the bound holds for weights up to this many times those found or typical
 MAX_WEIGHTS_FACTOR = 1e6
 

@@ -19,7 +19,7 @@ from rosenblatt.margins.coordinate import coordinate
 from rosenblatt.margins.interior import interior
 from rosenblatt.margins.matrix import Matrix
 from rosenblatt.margins.newton import Newton, NewtonFirst
-from rosenblatt.margins.objective import Bias, Deadline, Iterate, Objective
+from rosenblatt.margins.objective import ROUNDING_SHARE, Bias, Deadline, Iterate, Objective
 from rosenblatt.margins.stochastic import DescentSettings, batch, pad_bias, stochastic
 from rosenblatt.rows.batch import Batch
 from rosenblatt.rows.features import as_rows, require_finite, show_value
@@ -89,7 +89,6 @@ MAX_QUICK_PRODUCTS = 2e9  # multiplications of one such solve that take less tha
 MAX_MATRIX_SIZE = 15_000  # a larger matrix, of over 2 GB, is refused
 # An objective of this share of that of zero weights counts as zero: the gap need not be smaller
 ZERO_OBJECTIVE_SHARE = 1e-12
-ROUNDING_SHARE = 1e-14  # the share of the objective added to every gap for the rounding of both its ends
 MAX_SPARSE_SHARE = 0.3  # the share of values that are not zero up to which dense rows are solved as sparse ones
 WIDTHS = (0.0, 0.01, 0.1, 1.0)
 GAP_FACTOR = 2.0  # the bound is computed where the gap is likely to be at most this times what is small enough

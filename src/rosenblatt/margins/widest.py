@@ -128,7 +128,7 @@ class Coordinates:
         return full
 
 
-PRECISION = 1e-13
+SOLVER_TOLERANCE = 1e-13
 MAX_SOLVER_STEPS = 200
 MAX_REFINEMENTS = 3
 MIN_WEIGHT_SHARE = 1e-4
@@ -156,8 +156,8 @@ def widest(X: Floats, y: Floats, *, bias: bool, guess: float) -> Widest | None:
     P = np.diag(np.append((guess / size) ** 2, np.zeros(int(bias))))
     solver = piqp.DenseSolver()
     settings = solver.settings
-    settings.eps_abs = settings.eps_rel = PRECISION
-    settings.eps_duality_gap_abs = settings.eps_duality_gap_rel = PRECISION
+    settings.eps_abs = settings.eps_rel = SOLVER_TOLERANCE
+    settings.eps_duality_gap_abs = settings.eps_duality_gap_rel = SOLVER_TOLERANCE
     settings.max_iter = MAX_SOLVER_STEPS
     solver.setup(
         np.asfortranarray(P), np.zeros(d + bias), G=np.asfortranarray(G), h_l=np.ones(n), h_u=np.full(n, np.inf)
@@ -215,12 +215,12 @@ def normalise(lam: Floats, y: Floats, *, bias: bool) -> Floats | None:
 MAX_NEW_ROWS = 100
 MANY_ROWS = 400
 WELL_WITHIN = 3.0  # a row without weight that is farther than this many margins is dropped
-SETTLED = 1e-13
+SETTLED_GAP = 1e-13
 TOUCHING_SHARE = 1e-15  # of the radius: nothing but rounding
 SHARP_GAP = 1e-9  # a solution whose relative gap on its own rows is at most this is not improved
 MAX_SOUND_GAP = 1e-3  # a solution whose relative gap is larger than this is not used
 SUPPORT_WEIGHT_SHARE = 1e-9  # a support vector has at least this share of the largest dual weight
-AS_GOOD = 1e-11
+AS_GOOD_SHARE = 1e-11
 MAX_POLISHES = 30
 SAFE_FOURTH_POWER = 200  # values from 2**-200 to 2**200 have fourth powers within the range of floats
 GUESSES = (1.0, 10.0, 0.1, 100.0, 0.01)
@@ -378,7 +378,7 @@ class _Search:
             if self.upper <= TOUCHING_SHARE * self.hulls.radius:
                 raise why_not(self.hulls, rows, self.names, near=0.0)
             near = self.too_near(f, rows)
-            if self.gap <= SETTLED or not near.size or (self.late and self.margin > 0.0):
+            if self.gap <= SETTLED_GAP or not near.size or (self.late and self.margin > 0.0):
                 break
             if made == max_iter and self.margin <= 0.0:
                 raise Unfinished(
@@ -480,7 +480,7 @@ class _Search:
             if lam is None or not found.w.any():
                 return
             f = self.note(rows, Widest(place.original(found.w), lam))
-            if self.hulls.upper(rows, lam) <= self.upper * (1.0 + AS_GOOD):  # with no more rows than needed
+            if self.hulls.upper(rows, lam) <= self.upper * (1.0 + AS_GOOD_SHARE):  # with no more rows than needed
                 self.rows, self.lam = rows, lam
             near = self.too_near(f, rows)[:1]
             if self.gap <= 0.0 or not near.size:
