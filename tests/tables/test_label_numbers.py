@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from rosenblatt.exceptions import LabelError
+from rosenblatt.rows.batch import as_batch
 from rosenblatt.tables.collect import collect
+from rosenblatt.tables.file_source import Source
 from tests.tables.sources import Chunks, rows_of
 
 
@@ -27,6 +29,23 @@ def test_labels_become_of_one_kind(tmp_path, labels, classes):
         assert np.array_equal(blocks.classes, classes)
         assert blocks.classes.dtype == classes.dtype
         assert rows_of(blocks)[1].tolist() == [label for part in labels for label in part]
+
+
+class Picked(Source):
+    """Rows picked of others, so that some of their classes have none."""
+
+    def chunks(self):
+        whole = as_batch([[0.0], [1.0], [2.0], [3.0]], ["d", "c", "b", "a"])
+        return (whole.take(rows) for rows in ([3, 1], [1]))
+
+
+def test_classes_without_rows_are_none():
+    blocks = collect(Picked())
+    assert blocks.classes.tolist() == ["a", "c"]
+    assert blocks.counts.tolist() == [1, 2]
+    rows, labels = rows_of(blocks)
+    assert rows.ravel().tolist() == [3.0, 1.0, 1.0]
+    assert labels.tolist() == ["a", "c", "c"]
 
 
 @pytest.mark.parametrize(
