@@ -55,6 +55,7 @@ WORKLOADS = {
     "svmlight": texts.svmlight,
     "words": texts.words,
     "csv": tables.delimited,
+    "cached-pass": tables.cached_passes,
     "soft": margins.soft,
     "soft-classes": margins.soft_classes,
     "soft-raw": margins.soft_raw,

@@ -59,7 +59,7 @@ CHAPTERS = {
     "files": (
         "Files and text",
         "Reading is often slower than learning. Rates are those of the file, ours first.",
-        ("svmlight", "words", "csv", "out-of-core", "R52", "row-groups", "command"),
+        ("svmlight", "words", "csv", "cached-pass", "out-of-core", "R52", "row-groups", "command"),
     ),
     "proofs": (
         "Proofs",

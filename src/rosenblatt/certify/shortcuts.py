@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from rosenblatt.certify.problem import Direction, SeparationProblem
 from rosenblatt.certify.time_limit import Clock
 from rosenblatt.loops._jit import jit
-from rosenblatt.loops.layout import Log, Sides, Targets
+from rosenblatt.loops.layout import Log, Sides, Targets, row_slices
 from rosenblatt.margins.matrix import Matrix
 from rosenblatt.rows.features import Features
 from rosenblatt.typing import Floats, Ints
@@ -30,7 +30,6 @@ MAX_INNER_PASSES = 100  # passes over the rows that it was wrong on
 PRODUCTS_A_UNIT = 8  # multiplications of a matrix product for each unit of work
 SAMPLE_ROWS = 512  # read first, where few may decide
 GROWTH_FACTOR = 8  # how many times as many are read next
-ROWS_AT_A_TIME = 1 << 16  # of sparse rows, whose values are copied
 
 
 def guess(problem: SeparationProblem, clock: Clock) -> Iterator[Direction]:
@@ -263,9 +262,8 @@ def _force_sparse(X: Any, y: Floats, bias: bool) -> Layer | None:
     feature has met both signs, none forces a row.
     """
     up, down = np.zeros((2, X.shape[1]), np.bool_)
-    starts = range(0, X.shape[0], ROWS_AT_A_TIME)
-    for start in starts:
-        of, places, positive = _stored_signs(X, start)
+    for some in row_slices(X):
+        of, places, positive = _stored_signs(X, some)
         above = positive == (y[of] > 0.0)
         up[places[above]] = True
         down[places[~above]] = True
@@ -276,18 +274,18 @@ def _force_sparse(X: Any, y: Floats, bias: bool) -> Layer | None:
     if not len(features):
         return None
     forced, zeros = np.zeros(X.shape[0], np.bool_), np.zeros(len(features))
-    for start in starts:
-        of, places, _ = _stored_signs(X, start)
+    for some in row_slices(X):
+        of, places, _ = _stored_signs(X, some)
         forced[of[one_sided[places]]] = True
     return Layer(np.flatnonzero(forced), features, np.where(up[features], 1, -1), zeros, zeros)
 
 
-def _stored_signs(X: Any, start: int) -> tuple[Ints, Ints, NDArray[np.bool_]]:
+def _stored_signs(X: Any, some: slice) -> tuple[Ints, Ints, NDArray[np.bool_]]:
     """Return the row, the feature and whether it is positive, of each value that is not 0 in some sparse rows."""
-    ends = X.indptr[start : start + ROWS_AT_A_TIME + 1]
+    ends = X.indptr[some.start : some.stop + 1]
     data, places = X.data[ends[0] : ends[-1]], X.indices[ends[0] : ends[-1]]
     stored = data != 0.0
-    of = np.repeat(np.arange(start, start + len(ends) - 1), np.diff(ends))
+    of = np.repeat(np.arange(some.start, some.stop), np.diff(ends))
     return of[stored], places[stored], data[stored] > 0.0
 
 

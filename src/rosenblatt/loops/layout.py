@@ -6,7 +6,7 @@ Labels as the loops read them: two sides, several classes compared directly, or 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from rosenblatt.typing import Floats, Ints, Reals
 
 Unsigned: TypeAlias = NDArray[np.uint32] | NDArray[np.uint64]
 
-ROWS_AT_A_TIME = 1 << 16
+ROWS_AT_A_TIME = 1 << 13
 """Rows that are copied at a time."""
 
 Order: TypeAlias = NDArray[np.uint64] | Ints
@@ -51,8 +51,8 @@ def value_slices(X: CSR) -> Iterator[slice]:
     return (slice(first, first + VALUES_AT_A_TIME) for first in range(0, X.data.size, VALUES_AT_A_TIME))
 
 
-def row_slices(X: CSR) -> Iterator[slice]:
-    """Yield slices of the rows, each with about as many stored values as `value_slices` have."""
+def row_slices(X: Any) -> Iterator[slice]:
+    """Yield slices of sparse rows, scipy's too, each with about as many stored values as `value_slices` have."""
     n_rows = len(X.indptr) - 1
     step = max(1, n_rows * VALUES_AT_A_TIME // max(1, X.data.size))
     return (slice(first, min(first + step, n_rows)) for first in range(0, n_rows, step))

@@ -253,7 +253,7 @@ def type_of(source: Source) -> np.dtype[Any] | None:
     return next(ahead(first()), None)
 
 
-RELEASED_BLOCKS = 8  # that are copied before their memory goes back to the system
+RELEASED_BLOCKS = 2  # that are copied before their memory goes back to the system
 SAMPLE_BYTES, SAMPLE_PLACES = 1 << 16, 16  # bytes, and places in a file where so many are read to recognise it
 
 _log = logging.getLogger("rosenblatt.tables")
