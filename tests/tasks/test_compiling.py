@@ -67,7 +67,7 @@ def test_the_first_training_compiles_few_loops_and_names_their_time(tmp_path):
     (tmp_path / "four.csv").write_text(TABLE)
     first, told = compiled_by(COMMANDS, "train four.csv -o m", folder=tmp_path)
     assert 1 <= first <= 4
-    assert "s to compile, once); 4 mistakes" in told
+    assert "s to compile, once); 25 updates, 4 mistakes" in told
     again, told = compiled_by(COMMANDS, "train four.csv -o m", folder=tmp_path)
     assert again == 0
     assert "compile" not in told
