@@ -61,9 +61,11 @@ TRAINED = {
 
 
 def options_of(options: list[str]) -> list[str]:
-    """Return options of training, with those that keep the rows as they are and the passes all there."""
+    """Return options of training, with a learner, and those that keep the rows as they are and all passes."""
     told = [*options] if "--scale" in options else [*options, "--no-scale"]
-    if "--learner" not in options or "perceptron" in options:
+    if "--learner" not in options:
+        told += ["--learner", "averaged"]
+    if "averaged" in told or "perceptron" in told:
         told += ["--set", "n_iter_no_change=1000000", "--set", "decide=false"]
     return told
 
