@@ -109,6 +109,8 @@ def check_number(
     wanted = "a finite number" + " and".join(
         f"{told}{each:g}" for told, each in bounds.items() if each is not None
     )
+    if least is not None and most is not None:
+        wanted = f"a number from {least:g} to {most:g}"
     fits = is_kind(value, Real) and math.isfinite(value)
     if (
         not fits

@@ -81,7 +81,7 @@ def test_conllu_plus_names_its_columns():
         (f"{word(1, '')}", 1, "the field form is empty. Write _"),
         (f"{word(1)}\n# sent_id = 2\n{word(1)}", 2, "a comment stands within a sentence"),
         (f"{word(1)}\n\n# global.columns = ID FORM", 3, "must stand before all sentences"),
-        ("# global.columns = ID ID", 1, "must have must be different: each is the name"),
+        ("# global.columns = ID ID", 1, "must have different names"),
     ],
 )
 def test_a_bad_line_of_conllu_is_named(text, line, problem):

@@ -40,7 +40,7 @@ from rosenblatt.locking import hold_lock
 from rosenblatt.loops.compilation import announce_compilation
 from rosenblatt.loops.order import Blockwise, Order, make_order
 from rosenblatt.loops.rules import Margins, Penalty, Rule, tie_shares
-from rosenblatt.parameters import check_count, check_flag, contradiction, is_kind
+from rosenblatt.parameters import COMBINATION, check_count, check_flag, contradiction, is_kind
 from rosenblatt.registry import name_of
 from rosenblatt.rows.batch import Batch, label_weights, require_some_weight, require_two, weights_by_count
 from rosenblatt.rows.labels import as_labels, list_classes
@@ -83,8 +83,15 @@ def check_penalty(p: Any) -> None:
         return
     penalty = make_penalty(p)
     if p.average and penalty.rent > 0.0:
-        why = ", because weights that stop at zero have no average that costs little"
-        raise contradiction(Given("penalty", p.penalty), Given("average", p.average), why)
+        raise ParameterError(
+            Given("penalty", p.penalty)
+            + " cannot be combined with "
+            + Given("average", p.average)
+            + ": weights that stop at zero have no average that costs little. Use "
+            + Remedy("penalty", "l2")
+            + ", or SoftMarginClassifier(solver='sgd'), or drop one.",
+            code=COMBINATION,
+        )
     if penalty.keep <= 0.0:
         raise ParameterError(
             Given("alpha", p.alpha)
