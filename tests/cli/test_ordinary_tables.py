@@ -424,6 +424,25 @@ def test_a_column_of_thousands_of_names_trains_and_is_told(run):
     assert "1,401 features" in ran.out
 
 
+def test_a_model_is_evaluated_on_the_rows_with_gaps_that_it_was_trained_on():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=60), "b": rng.normal(size=60)})
+    frame["y"] = np.where(frame["a"] + frame["b"] > 0, "yes", "no")
+    frame.loc[::7, "a"] = np.nan
+    found = rb.train(frame, target="y")
+    again = rb.evaluate(found.model, frame)
+    assert again.accuracy == found.summary.trained_on.accuracy
+    assert again.seen == "all"
+    assert rb.evaluate(found.model, frame[10:]).seen != "all"
+
+
+def test_words_make_no_more_features_than_places_can_say():
+    texts = pd.DataFrame({f"t{k}": [f"{k} one word", "two more words"] for k in range(9)} | {"y": ["no", "yes"]})
+    columns = [f"t{k}" for k in range(9)]
+    with pytest.raises(ParameterError, match=r"bits=28 makes 2,415,919,104 features of 9 columns, more"):
+        rb.train(texts, target="y", text=columns, bits=28)
+
+
 def oddities():
     """Return a table of which eight things are to be said."""
     rng, n = np.random.default_rng(0), 100

@@ -68,7 +68,10 @@ def test_the_place_is_named():
         require_allowed(as_constraints("bioes", BIOES), np.array([0]), np.array([0, 1]), BIOES)
 
 
-@pytest.mark.parametrize("constraints", ["iob", 3, [("a",)], [(None, None)], [("O", "Q")], {"a": "b"}])
+NO_CONSTRAINTS = ["iob", 3, [("a",)], [(None, None)], [("O", "Q")], [(["O"], "O")], {"a": "b"}]
+
+
+@pytest.mark.parametrize("constraints", NO_CONSTRAINTS)
 def test_bad_constraints(constraints):
     with pytest.raises(ParameterError, match="constraints"):
         as_constraints(constraints, BIO)

@@ -109,7 +109,7 @@ class TableEncoder(Declared, Trained, TransformerMixin, BaseEstimator):  # type:
     categorical: Sequence[Column] = param(
         (),
         "Columns to treat as categories (one-hot), even if they hold numbers. Other columns of strings are "
-        "categorical too if they have at most 1,000 values.",
+        "categorical too.",
         kind="sequence of str or int",
     )
     hashed: Sequence[Column] = param(

@@ -72,7 +72,7 @@ def as_constraints(constraints: Any, classes: NDArray[Any]) -> Constraints:
     number = {label: code for code, label in enumerate(labels)}
     for before, after in _pairs(constraints):
         for label in (before, after):
-            if label is not None and label not in number:
+            if label is not None and label not in labels:  # a list, which no dict takes, may stand here
                 told = f": {show_value(label)} is not a label of y. Drop the pair."
                 raise ParameterError(Given("constraints") + told)
         if after is None:

@@ -568,6 +568,8 @@ def mark_gaps(blocks: Blocks) -> tuple[Blocks, dict[str, int]]:
     recipe = blocks.facts.recipe
     if not isinstance(recipe, TableRecipe) or recipe.missing != "indicator" or not recipe.n_numbers:
         return blocks, {}
+    if recipe.indicators:  # that of a trained model, by which the rows were marked when they were read
+        return blocks, {}
     counts = measure(blocks).gaps(recipe.n_numbers)
     found = np.flatnonzero(counts).tolist()
     gaps = {recipe.measured[j]: int(counts[j]) for j in found}

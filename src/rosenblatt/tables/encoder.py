@@ -186,7 +186,8 @@ class Encoder:
         Whether to remember which words fall into which hashed feature, up to three of each. None: the first word
         of each feature, where that is cheap.
     chosen : set of int
-        The categorical columns that may have many values, by their place among these.
+        The categorical columns that were asked for, by their place among these: no note tells that their values
+        differ in most rows.
 
     Attributes
     ----------

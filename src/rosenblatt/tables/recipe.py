@@ -37,6 +37,8 @@ Words: TypeAlias = Mapping[int, tuple[str, ...]]
 """The first few words of each hashed feature, by its number."""
 
 MOST_COLUMNS = 2**31 - 1
+MOST_FEATURES = 2**31
+"""The most features of numbers and words: places of features have 32 bits, and categories come behind these."""
 BYTES_A_NAME = 100  # a string and its place in a tuple
 ROLES = ("numbers", "texts", "hashed", "categorical", "dates")
 
@@ -347,6 +349,7 @@ def _sound_table(recipe: TableRecipe) -> None:
     require(marked == tuple(sorted({*marked})), "its marks of missing numbers do not ascend")
     require(max(marked, default=-1) < recipe.n_numbers, "a mark is of no number")
     require(not marked or recipe.missing == "indicator", "it marks missing numbers, but does not fill them")
+    require(recipe.n_features <= MOST_FEATURES, f"it makes more than {MOST_FEATURES:,} features")
     if recipe.words is not None:
         require(len(recipe.words) == len(recipe.texts + recipe.hashed), "words are not of each hashed column")
         most = max((feature for one in recipe.words for feature in one), default=-1)

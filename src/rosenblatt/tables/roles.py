@@ -20,11 +20,11 @@ from rosenblatt.exceptions import (
     join_messages,
     list_first,
 )
-from rosenblatt.parameters import COMBINATION
+from rosenblatt.parameters import COMBINATION, RANGE
 from rosenblatt.rows.features import show_value
 from rosenblatt.tables.dates import Form, are_compact, find_form, find_stray, varying_parts
 from rosenblatt.tables.reading import Column, Options, runs_of
-from rosenblatt.tables.recipe import ROLES, Place, TableRecipe
+from rosenblatt.tables.recipe import MOST_FEATURES, ROLES, Place, TableRecipe
 from rosenblatt.tables.table import (
     LARGEST_EXACT_INTEGER,
     NOTATIONS,
@@ -471,7 +471,7 @@ def begin_recipe(table: Table, roles: Roles, options: Options) -> TableRecipe:
         return tuple((_own_name(table, j, used), j) for j in positions)
 
     target = None if roles.target is None else table.fields[roles.target]
-    return TableRecipe(
+    recipe = TableRecipe(
         named=table.named,
         n_columns=len(table.fields),
         target=None if roles.target is None else places((roles.target,))[0],
@@ -491,6 +491,11 @@ def begin_recipe(table: Table, roles: Roles, options: Options) -> TableRecipe:
         decimal=table.notation.decimal,
         thousands=table.notation.thousands,
     )
+    if recipe.n_features > MOST_FEATURES:
+        told = f" makes {recipe.n_features:,} features of {len(recipe.texts + recipe.hashed)} columns, more than "
+        told += f"{MOST_FEATURES:,}. Use fewer bits."
+        raise ParameterError(Given("bits", options.bits) + told, code=RANGE)
+    return recipe
 
 
 def _nothing_left(table: Table, target: int | None) -> FormatError:
