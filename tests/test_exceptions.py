@@ -564,6 +564,17 @@ def test_a_request_that_does_not_fit_names_its_field(body, parameter):
     assert caught.value.document()["parameter"] == parameter == caught.value.parameter
 
 
+def test_a_field_within_another_is_named_by_the_one_of_the_request():
+    with pytest.raises(messages.RequestError) as caught:
+        read_message(msgspec.json.Decoder(messages.EraseRequest), b'{"versions": [{"rows": [1]}]}')
+    assert caught.value.parameter == "versions"
+
+
+@pytest.mark.parametrize("parameters", [None, 3])
+def test_a_refusal_of_what_stands_between_is_told(parameters):
+    assert CallError(422, {"title": "Refused", "parameters": parameters}).parameters == ()
+
+
 def test_none_is_a_value_too():
     message = Given("templates", None) + " takes features."
     assert (str(message), ParameterError(message).value) == ("templates=None takes features.", None)

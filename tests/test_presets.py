@@ -111,9 +111,9 @@ def test_options_change_parts_of_a_preset():
 def test_what_is_no_preset_is_refused():
     with pytest.raises(ParameterError, match=r"'novikoff' is not a preset\. Use one of koski, koski-example"):
         rb.presets.get("novikoff")
-    with pytest.raises(ParameterError, match="starts from 2 weights, but X has 5 features"):
+    with pytest.raises(ParameterError, match="starts from 2 weights, but the data has 5 features"):
         trace_updates("@spam-table", preset="koski-example")
-    with pytest.raises(ParameterError, match="starts from 2 weights, but X has 3"):
+    with pytest.raises(ParameterError, match="starts from 2 weights, but the data has 3"):
         rb.presets.fit("koski-example", np.eye(3), [1, -1, 1])
     with pytest.raises(ParameterError, match="start='second' must be"):
         trace_updates("@or", start="second")

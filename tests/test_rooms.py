@@ -58,6 +58,8 @@ Path("t.csv").write_text("a,b,label\\n" + "".join(f"{k % 7},{k % 5},{k % 7 > 3}\
 assert main(["train", "t.csv", "-o", "t.model", "--quiet"]) == 0
 assert main(["predict", "t.model", "t.csv", "--quiet"]) == 0
 assert main(["--help"]) == 0
+with redirect_stderr(StringIO()) as said:
+    assert main(["train", "t.csv", "-o", "t.model", "--set", "foo=1"]) == 2, said.getvalue()
 
 try:
     eval(asked_for)

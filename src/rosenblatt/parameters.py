@@ -307,7 +307,7 @@ def param(
     needs : str
         Where it has an effect; see `Parameter`.
     **bounds : float
-        The bounds: of a float `above`, `least`, `below`; of an int `least`, `most`.
+        The bounds: of a float `above`, `least`, `below`, `most`; of an int `least`, `most`.
     """
     more_of: dict[str, Any] = {"help": help, "bounds": bounds, "more": more, "needs": needs}
     return Parameter(default, doc, kind, check, choices=tuple(one_of), **more_of)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rosenblatt.exceptions import Given, InputError, ParameterError
+from rosenblatt.exceptions import Given, InputError, ParameterError, Remedy
 from rosenblatt.parameters import unknown_name
 
 if TYPE_CHECKING:
@@ -101,9 +101,8 @@ class Preset:
         if self.start is not None and len(self.start) != n_features:
             raise ParameterError(
                 Given("preset", self.name)
-                + f" starts from {len(self.start)} weights, but X has {n_features} features. Choose another "
-                + Given("start")
-                + " or another preset."
+                + f" starts from {len(self.start)} weights, but the data has {n_features} features. Choose "
+                "another " + Remedy("start") + " or another preset."
             )
 
     def lab_document(

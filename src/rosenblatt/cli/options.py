@@ -18,7 +18,7 @@ from click.shell_completion import CompletionItem
 
 from rosenblatt import registry
 from rosenblatt.escaping import json_text, printable_lines
-from rosenblatt.exceptions import MOST_NOTES, NOTE, Given, Message, Remedy, Term, brief_notes
+from rosenblatt.exceptions import MOST_NOTES, NOTE, Given, Message, MissingRoomError, Remedy, Term, brief_notes
 from rosenblatt.parameters import Declared, PerceptronParameters, TrainingArguments
 from rosenblatt.tables.reading import (
     CORPUS_FORMATS,
@@ -47,6 +47,12 @@ class Whole(click.IntRange):
 
 class Number(click.FloatRange):
     """A number within bounds."""
+
+    name = "number"
+
+
+class AnyNumber(click.types.FloatParamType):
+    """A number without bounds, whose help names none."""
 
     name = "number"
 
@@ -360,13 +366,19 @@ def _option(parameter: str) -> click.Option | None:
     if context is not None:
         found = _option_of(context.command, parameter)
         sets = found is None and _option_of(context.command, "settings") is not None
-        if found is not None or (
-            sets and any(parameter in registry.defaults_of(each) for each in registry.BUILT_IN)
-        ):
+        if found is not None or (sets and any(_has(each, parameter) for each in registry.BUILT_IN)):
             return found
     every = (commands.get_command(click.Context(commands, resilient_parsing=True), each) for each in COMMANDS)
     found_there = (_option_of(command, parameter) for command in every if command is not None)
     return next((each for each in found_there if each is not None), None)
+
+
+def _has(learner: str, parameter: str) -> bool:
+    """Return whether a learner has a parameter; one whose room was left out has none."""
+    try:
+        return parameter in registry.defaults_of(learner)
+    except MissingRoomError:
+        return False
 
 
 def _option_of(command: click.Command, parameter: str) -> click.Option | None:
@@ -459,9 +471,10 @@ def kind_of(owner: type[Declared], name: str, *choices: str) -> Any:
         return click.Choice(choices or [each for each in declared.choices if isinstance(each, str)])
     if declared.type == "int":
         return Whole(bounds.get("least", 1), bounds.get("most"))
-    least = bounds.get("above", bounds.get("least"))
-    opens = {"min_open": "above" in bounds, "max_open": True}
-    return Number(least, bounds.get("below"), **opens) if bounds else Number()
+    if not bounds:
+        return AnyNumber()
+    least, most = bounds.get("above", bounds.get("least")), bounds.get("below", bounds.get("most"))
+    return Number(least, most, min_open="above" in bounds, max_open="below" in bounds)
 
 
 def _declared_option(name: str, *choices: str) -> Any:

@@ -159,7 +159,7 @@ class Answers:
         cls, fixed = registry.command(question.learner)
         parameters: dict[str, Any] = dict(fixed) | parameters_of(question.settings)
         known = cls().get_params()
-        for name in parameters.keys() - known.keys():
+        for name in sorted(parameters.keys() - known.keys()):
             raise not_taken(question.learner, name, known)
         if "random_state" in known:
             parameters = {"random_state": abs(question.seed)} | parameters

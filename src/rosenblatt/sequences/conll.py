@@ -217,8 +217,8 @@ def _numbered(text: str, first: int) -> Iterator[_Line]:
 
 def _parsed(lines: Iterator[_Line], format: str, names: Sequence[str] | None, file: str) -> _Part:
     if names is not None and format != "conll":
-        told = Given("names") + f" belong to the format 'conll', but {file} is read as "
-        raise ParameterError(told + Given("format", format) + ". Drop one of them.")
+        told = Given("names") + f" belong to the format 'conll', but {file} is read as {format!r}. Drop "
+        raise ParameterError(told + Given("names") + ".")
     match format:
         case "conll":
             part = _read_columns(lines, file, None if names is None else tuple(names))

@@ -200,15 +200,9 @@ class Tagger(BaseEstimator):  # type: ignore[misc]
 
 
 def _inexact(what: str | Given) -> ParameterError:
-    told = (
-        what
-        + " needs exact search of order 1. Leave "
-        + Given("beam")
-        + " out, and set "
-        + Remedy("order", 1)
-        + "."
-    )
-    return ParameterError(told, parameters=("beam", "order"))
+    told = what + " needs exact search of order 1. Use " + Remedy("order", 1) + " without " + Given("beam") + "."
+    first = (what.parameter,) if isinstance(what, Given) else ()
+    return ParameterError(told, parameters=(*first, "beam", "order"))
 
 
 class SequencePerceptron(Declared, Tagger):

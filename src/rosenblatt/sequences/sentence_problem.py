@@ -149,10 +149,7 @@ def require_all_features(model: Any, what: str) -> None:
         raise ParameterError(told + Given("hash_bits") + " mixes them. Set min_freq=1 and hash_bits=None.")
     if model.order != 1:
         raise ParameterError(
-            f"{what} is about order=1, not {model.order}. Set "
-            + Remedy("order", 1)
-            + ": weights that label every "
-            "sentence correctly there do so with order=2 as well, but a contradiction may vanish.",
+            f"{what} is about order=1, not {model.order}. Set " + Remedy("order", 1) + ".",
             parameter="order",
             value=model.order,
         )

@@ -102,6 +102,10 @@ class CallError(RosenblattError):
         self.status, self.key = status, key
         self.title, self.detail = str(problem.get("title", "Refused")), str(problem.get("detail", ""))
         place = {name: problem[name] for name in PLACES if name in problem}
+        if not isinstance(
+            place.get("parameters", []), list
+        ):  # what stands between may answer in fields of its own
+            del place["parameters"]
         super().__init__(f"{status} {self.title}: {self.detail}", **place)
         self._given = problem.get("remedies", ())
 

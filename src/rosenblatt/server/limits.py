@@ -13,8 +13,8 @@ import msgspec
 
 from rosenblatt.server.messages import RequestError
 
-FIELD = re.compile(r"`\$\.(\w+)|field `(\w+)`")
-"""Where a message of msgspec, which has no other place for it, names the field of a request."""
+OUTER, FIELD = re.compile(r"at `\$\.(\w+)"), re.compile(r"field `(\w+)`")
+"""Where a message of msgspec names fields, for which it has no other place: of a request, and of what is in it."""
 PLACE = re.compile(r" - at `\$\.(rows|labels|weights)\[(\d+)\](?:\[(\d+|\.\.\.)\])?")
 MAX_SEARCHED_BYTES = 1_000_000
 """Bytes of a body in which the column of a wrong value is looked for."""
@@ -87,8 +87,8 @@ def read_message(decoder: msgspec.json.Decoder[Any], body: bytes) -> Any:
 def _misfit(error: str, body: bytes) -> RequestError:
     found = PLACE.search(error)
     if found is None:
-        field = FIELD.search(error)
-        named: dict[str, Any] = {} if field is None else {"parameter": field[1] or field[2]}
+        field = OUTER.search(error) or FIELD.search(error)
+        named: dict[str, Any] = {} if field is None else {"parameter": field[1]}
         return RequestError(422, f"The body is not what this call takes: {error.replace('`', '')}.", **named)
     what = error[: found.start()].replace("`", "")
     row, inner = int(found[2]), found[3]
