@@ -113,7 +113,7 @@ assert.match(await page.locator(".legend").textContent(), /regions: as Python pr
 assert.ok((await page.locator(".plane svg").first().locator("path").count()) >= 2, "the regions are not drawn");
 await page.getByLabel("Parameters, one a line").fill("budgte=3");
 await page.getByRole("button", { name: "Train in Python", exact: true }).click();
-await page.getByText("'budgte' is no parameter of KernelPerceptron").waitFor({ timeout: 60_000 });
+await page.getByText("The learner kernel does not take budgte. Did you mean budget?").waitFor({ timeout: 60_000 });
 await page.getByRole("button", { name: "Dismiss" }).click();
 // A run that would take for ever is cancelled, and the next one is answered.
 await page.getByRole("button", { name: "XOR", exact: true }).click();

@@ -78,7 +78,9 @@ class PartitionedBlocks(Blocks):
         shape = sum(rows), agreed.n_features, sum(each.stored for each in facts)
         boundaries = np.append(0, np.cumsum(rows))
         summary = DataSummary(*shape, agreed.classes, counts, boundaries, agreed.names, facts[0].facts)
-        super().__init__(summary, self._identify)
+        super().__init__(
+            summary
+        )  # a method of it, given as `identity`, would close a cycle that keeps rows on the cluster
         self.scaling = agreed.how.scaling
         self.recipe: Recipe | None = None  # how the columns of files became features
 
@@ -114,8 +116,13 @@ class PartitionedBlocks(Blocks):
         """A digest of the fingerprints of all partitions, in order."""
         return digest([self.each(fingerprint_of_part), self.classes.tolist()])
 
-    def _identify(self) -> str:
-        """Return a digest that tells this data, in these partitions, from other data."""
+    @property
+    def identity(self) -> str:
+        """A digest that tells this data, in these partitions, from other data."""
+        return self._found_identity
+
+    @cached_property
+    def _found_identity(self) -> str:
         return digest([self.each(identity_of_part), self.boundaries.tolist(), self.agreed.how.figures])
 
     def measured(self) -> Statistics:

@@ -268,8 +268,18 @@ def _replay(X: MatrixLike, y: ColumnLike) -> None:
         rb.bounds(X, y)
 
 
+def _scale(rows: Any) -> None:
+    """Standardise rows that are too many to be worth no loop."""
+    from rosenblatt.tables.scaling import Scaling, Statistics
+
+    statistics = Statistics()
+    statistics.add(rows, *rows.shape)
+    Scaling.of(statistics).into(rows)
+
+
 def _files(folder: Path) -> Iterator[Step]:
     from rosenblatt.tables.blocks import checksum
+    from rosenblatt.tables.scaling import MAX_PLAIN_VALUES
 
     for n_classes in (2, 3):
         rows, table = folder / f"rows{n_classes}.svm", folder / f"table{n_classes}.csv"
@@ -281,6 +291,8 @@ def _files(folder: Path) -> Iterator[Step]:
         for data, options in ((rows, {}), (table, {"ignore": "text"}), (table, {"text": "text"})):
             yield partial(_use, data, folder / "model", options)
     yield partial(checksum, [np.zeros(2**12)])
+    for dtype in (np.float64, np.float32):
+        yield partial(_scale, np.ones((MAX_PLAIN_VALUES + 1, 1), dtype))
 
 
 class LoopGroup(NamedTuple):
