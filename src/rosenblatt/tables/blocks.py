@@ -548,12 +548,15 @@ class Blocks(ABC):
     def read(self, block: int) -> Batch:
         """Return one block; its codes and classes are those of the whole data."""
 
-    @abstractmethod
     def walk(self, order: Iterable[int], change: Change | None = None) -> Iterator[Batch]:
-        """Yield blocks in the given order, reading ahead; a block is valid until the next one is asked for.
+        """Yield blocks in the given order; a block is valid until the next one is asked for.
 
-        If `change` is given, the rows it returns are yielded instead; it runs in the thread that reads.
+        If `change` is given, the rows it returns are yielded instead. Blocks that are not in memory are read
+        ahead, and changed in the thread that reads.
         """
+        for block in order:
+            batch = self.read(int(block))
+            yield batch if change is None else replace(batch, rows=change(writable(batch.rows)))
 
     def largest_square(self) -> float:
         """Return the largest squared norm of a row; reads all rows."""
@@ -624,12 +627,6 @@ class MemoryBlocks(Blocks):
             part = rows[first:last]
         return self._batch(part, self.whole.codes[first:last])
 
-    def walk(self, order: Iterable[int], change: Change | None = None) -> Iterator[Batch]:
-        """Yield blocks in the given order."""
-        for block in order:
-            batch = self.read(int(block))
-            yield batch if change is None else replace(batch, rows=change(writable(batch.rows)))
-
     @cached_property
     def fingerprint(self) -> str:
         """A digest of all values, labels and names."""
@@ -667,12 +664,6 @@ class TakenBlocks(Blocks):
         """Return a copy of one block."""
         first, last = map(int, self.boundaries[block : block + 2])
         return self._all.take(self._index[first:last])
-
-    def walk(self, order: Iterable[int], change: Change | None = None) -> Iterator[Batch]:
-        """Yield copies of blocks in the given order."""
-        for block in order:
-            batch = self.read(int(block))
-            yield batch if change is None else replace(batch, rows=change(writable(batch.rows)))
 
     @cached_property
     def fingerprint(self) -> str:
